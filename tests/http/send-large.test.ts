@@ -60,3 +60,22 @@ test('a reader that leaves, or for whom there is no room, leaves nothing behind'
     await server.stop()
   }
 })
+
+test('until it is in a file, a document counts even beyond its share', async () => {
+  const memory = testMemory({ bytesMax: 10 * MB })
+  const openFile = memory.openFile
+  const opened = Promise.withResolvers<void>()
+  const { server, socket } = await ask({
+    ...memory,
+    async openFile(account) {
+      await opened.promise
+      return openFile(account)
+    },
+  })
+  await until('all in memory', () => memory.bytes.usedInAll() === DOCUMENT.length)
+  opened.resolve()
+  await until('nothing in memory', () => memory.bytes.usedInAll() === 0)
+  socket.destroy()
+  await until('nothing kept', () => usedBy(memory).every((used) => used === 0))
+  await server.stop()
+})

@@ -3,6 +3,7 @@
  * that answers to callers that do not read take no memory.
  */
 import type { ServerResponse } from 'node:http'
+import type { SpillFile } from '../lib/memory/spill-file.ts'
 import { accountOf, type Context } from './context.ts'
 
 /** Smaller documents mostly fit into what the system keeps of a connection. */
@@ -13,6 +14,7 @@ const PATIENCE_MS = 1_000
 /** The slowest reader, over the whole document. */
 const BYTES_PER_SECOND_MIN = 16 * 1024
 const GRACE_MS = 60_000
+const NOTHING = Buffer.alloc(0)
 
 /** Sends the rest of a response whose head is written. */
 export function sendLarge(context: Context, document: Buffer): void {
@@ -36,8 +38,8 @@ class LargeDocument {
     const withinMs = GRACE_MS + (bytes / BYTES_PER_SECOND_MIN) * 1000
     const late = setTimeout(() => response.destroy(), withinMs)
     try {
-      await this.sendFromMemory(bytes)
-      if (this.rest && !response.destroyed) await this.sendFromFile()
+      const file = await this.sendFromMemory(bytes)
+      if (file) await this.sendFromFile(file)
       if (!response.destroyed) response.end()
     } catch {
       // There is no room for it on disk either: the response is cut off.
@@ -47,29 +49,41 @@ class LargeDocument {
     }
   }
 
-  /** Sends as long as the reader is fast enough. */
-  private async sendFromMemory(bytes: number): Promise<void> {
+  /** Sends as long as the reader is fast enough. Returns the file that has what is left then. */
+  private async sendFromMemory(bytes: number): Promise<SpillFile | undefined> {
     const { response, memory } = this.context
     const portion = memory.bytes.portion(accountOf(this.context), 'answer')
     const patienceMs = portion.grow(bytes) ? PATIENCE_MS : 0
+    // It is in memory in any case: what needs more there waits until it is in a file.
+    if (patienceMs === 0) portion.force(bytes)
     let isFast = true
-    while (this.rest && isFast && !response.destroyed) {
-      // Copied: a part that waits to leave would keep the whole in memory.
-      const piece = Buffer.from(this.rest.subarray(0, PIECE_BYTES))
-      this.rest = this.rest.length > PIECE_BYTES ? this.rest.subarray(PIECE_BYTES) : undefined
-      isFast = response.write(piece) || (await drained(response, patienceMs))
+    try {
+      while (this.rest && isFast && !response.destroyed) {
+        // Copied: a part that waits to leave would keep the whole in memory.
+        const piece = Buffer.from(this.takePiece(PIECE_BYTES))
+        isFast = response.write(piece) || (await drained(response, patienceMs))
+      }
+      return response.destroyed ? undefined : await this.spill()
+    } finally {
+      portion.release()
     }
-    portion.release()
   }
 
-  private async sendFromFile(): Promise<void> {
-    const { response, memory } = this.context
-    const file = await memory.openFile(accountOf(this.context))
+  private async spill(): Promise<SpillFile | undefined> {
+    if (!this.rest) return undefined
+    const file = await this.context.memory.openFile(accountOf(this.context))
     try {
-      while (this.rest) {
-        await file.append(this.rest.subarray(0, LARGE_BYTES))
-        this.rest = this.rest.length > LARGE_BYTES ? this.rest.subarray(LARGE_BYTES) : undefined
-      }
+      while (this.rest) await file.append(this.takePiece(LARGE_BYTES))
+      return file
+    } catch (error) {
+      await file.close()
+      throw error
+    }
+  }
+
+  private async sendFromFile(file: SpillFile): Promise<void> {
+    const { response } = this.context
+    try {
       for (let position = 0; position < file.bytes && !response.destroyed; ) {
         const piece = Buffer.allocUnsafe(PIECE_BYTES)
         const count = await file.read(piece, position)
@@ -79,6 +93,12 @@ class LargeDocument {
     } finally {
       await file.close()
     }
+  }
+
+  private takePiece(bytes: number): Buffer {
+    const { rest = NOTHING } = this
+    this.rest = rest.length > bytes ? rest.subarray(bytes) : undefined
+    return rest.subarray(0, bytes)
   }
 }
 

@@ -3,8 +3,8 @@ import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { LoopShare } from '../queues/loop-share.ts'
 import { Budget, type FairShare } from './budget.ts'
+import { LargeGarbage } from './large-garbage.ts'
 import { SpillFile } from './spill-file.ts'
-import { YoungGarbage } from './young-garbage.ts'
 
 /**
  * - `arriving`: bodies of requests and messages that are not complete
@@ -55,7 +55,7 @@ export function createMemory(
   isShared: () => boolean,
 ) {
   const bytes = new Budget(bytesMax, SHARES, bytesMax * RESERVED_SHARE)
-  const garbage = new YoungGarbage()
+  const garbage = new LargeGarbage(() => bytes.usedInAll())
   const disk = new Budget(Math.min(diskBytesMax, freeBytes(folder) * DISK_SHARE), {
     spool: { ofFree: 1 / 2 },
   })

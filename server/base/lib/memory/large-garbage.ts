@@ -1,0 +1,77 @@
+/**
+ * Collects the garbage of large bodies, answers and messages before there is much of it. Their
+ * buffers lie outside the engine's heap. Most are garbage while they are young, and a collection of
+ * young objects frees them within milliseconds. What has waited for memory, for its vendor or for
+ * its caller is old by then, and only a collection of the whole heap frees it: the engine begins
+ * one at 64 MB of buffers more, and ends it when several times as many have come.
+ */
+import { getHeapStatistics } from 'node:v8'
+
+const MB = 1024 * 1024
+/** Bytes between two collections: a quarter of what the engine waits for. */
+const COLLECTED_BYTES = 16 * MB
+/** Buffers beyond those in use from which the whole heap is collected. */
+const GARBAGE_BYTES_MAX = 64 * MB
+const FREED_MS = 25
+
+/** The engine, as far as garbage needs it. */
+export interface HeapCollector {
+  collect(type: 'minor' | 'major'): void
+  /** Returns the bytes of buffers outside the heap, garbage included. */
+  bufferBytes(): number
+}
+
+const COLLECTOR: HeapCollector = {
+  /** Does nothing in a process without the flag `--expose-gc`. */
+  collect: (type) => void globalThis.gc?.({ type }),
+  bufferBytes: () => getHeapStatistics().external_memory,
+}
+
+export class LargeGarbage {
+  private readonly usedBytes: () => number
+  private readonly collector: HeapCollector
+  private bytes = 0
+  private check: NodeJS.Timeout | undefined
+  /** Buffers beyond those in use that the last collection of the whole heap has left. */
+  private leftBytes = 0
+
+  /** `usedBytes` returns the bytes that are in use, by what counts them. */
+  constructor(usedBytes: () => number, collector: HeapCollector = COLLECTOR) {
+    this.usedBytes = usedBytes
+    this.collector = collector
+  }
+
+  /** Counts bytes that were read into memory, and are garbage soon. */
+  add(bytes: number): void {
+    const before = this.bytes
+    this.bytes += bytes
+    if (before >= COLLECTED_BYTES || this.bytes < COLLECTED_BYTES) return
+    // Whoever counts them is still using the last ones.
+    setImmediate(() => {
+      this.bytes = 0
+      this.collector.collect('minor')
+      this.check ??= soon(() => this.collectOld())
+    })
+  }
+
+  private collectOld(): void {
+    this.check = undefined
+    this.leftBytes = Math.min(this.leftBytes, this.uncountedBytes())
+    if (this.uncountedBytes() - this.leftBytes <= GARBAGE_BYTES_MAX) return
+    this.collector.collect('major')
+    this.check = soon(() => {
+      this.check = undefined
+      this.leftBytes = this.uncountedBytes()
+    })
+  }
+
+  /** Garbage, and what is in use but not counted, such as small bodies. */
+  private uncountedBytes(): number {
+    return Math.max(0, this.collector.bufferBytes() - this.usedBytes())
+  }
+}
+
+/** Another thread frees what a collection has found, and its bytes count until then. */
+function soon(work: () => void): NodeJS.Timeout {
+  return setTimeout(work, FREED_MS).unref()
+}

@@ -1,0 +1,116 @@
+/** Garbage of large work is collected while it is young, and the rest once there is much of it. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { type HeapCollector, LargeGarbage } from '../../../server/base/lib/memory/large-garbage.ts'
+import { testMemory } from '../../support/memory.ts'
+
+const MB = 1024 ** 2
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve)
+  })
+}
+
+/** A collector that frees what a test says, once the collection has begun. */
+function open(t: TestContext) {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const state = { minor: 0, major: 0, buffers: 0, used: 0, live: 0 }
+  const collector: HeapCollector = {
+    collect(type) {
+      state[type] += 1
+      if (type === 'major') state.buffers = state.live
+    },
+    bufferBytes: () => state.buffers,
+  }
+  const garbage = new LargeGarbage(() => state.used, collector)
+  return {
+    state,
+    garbage,
+    /** Reads 16 MB, and waits until what follows has been done. */
+    async read() {
+      garbage.add(16 * MB)
+      await nextTurn()
+      t.mock.timers.tick(1_000)
+      t.mock.timers.tick(1_000)
+    },
+  }
+}
+
+test('a collection of young objects follows each 16 MB, however they are counted', async (t) => {
+  const { garbage, state } = open(t)
+  for (const piece of [16 * 1024, MB, 16 * MB]) {
+    state.minor = 0
+    for (let bytes = 0; bytes < 48 * MB; bytes += piece) {
+      garbage.add(piece)
+      await nextTurn()
+    }
+    assert.equal(state.minor, 3, `${piece} bytes at once`)
+  }
+  assert.equal(state.major, 0)
+})
+
+test('nothing is collected before whoever counts has ended, and once for all of a turn', async (t) => {
+  const { garbage, state } = open(t)
+  for (let count = 0; count < 100; count += 1) garbage.add(4 * MB)
+  assert.equal(state.minor, 0)
+  await nextTurn()
+  assert.equal(state.minor, 1)
+  garbage.add(15 * MB)
+  await nextTurn()
+  assert.equal(state.minor, 1)
+})
+
+test('the whole heap is collected once 64 MB of buffers are in use no more', async (t) => {
+  const { state, read } = open(t)
+  state.used = 100 * MB
+  state.buffers = 164 * MB
+  await read()
+  assert.equal(state.major, 0)
+  state.buffers += 1
+  await read()
+  assert.equal(state.major, 1)
+  await read()
+  assert.equal(state.major, 1)
+})
+
+test('what such a collection leaves is in use, and causes no further one', async (t) => {
+  const { state, read } = open(t)
+  state.live = 200 * MB
+  state.buffers = 265 * MB
+  await read()
+  for (let bytes = state.live; bytes <= 264 * MB; bytes += 16 * MB) {
+    state.buffers = bytes
+    await read()
+  }
+  assert.equal(state.major, 1)
+  state.buffers = 265 * MB
+  await read()
+  assert.equal(state.major, 2)
+})
+
+test('what was in use once counts as garbage again when it comes a second time', async (t) => {
+  const { state, read } = open(t)
+  state.live = 200 * MB
+  state.buffers = 265 * MB
+  await read()
+  state.live = 0
+  state.buffers = 0
+  await read()
+  state.buffers = 65 * MB
+  await read()
+  assert.equal(state.major, 2)
+})
+
+test('what accounts read counts, whosever it is', async (t) => {
+  let collections = 0
+  t.after(() => Reflect.deleteProperty(globalThis, 'gc'))
+  Reflect.set(globalThis, 'gc', ({ type }: { readonly type: string }) => {
+    assert.equal(type, 'minor')
+    collections += 1
+  })
+  const memory = testMemory({})
+  for (let count = 0; count < 20; count += 1) memory.loop.count(`account ${count % 4}`, MB)
+  await nextTurn()
+  assert.equal(collections, 1)
+})
