@@ -37,6 +37,10 @@ test('a budget is named by its calls, its unit and its period', () => {
     subject: '预算已用完：Acme',
     text: '账户 Acme 的总预算（密钥 web）\n已用 5，共 5 次调用。\n预算 ID：bud_1\n',
   })
+  const refused = render('en', { ...ended, spent: '4' })
+  assert.equal(refused.subject, 'A budget has refused a call: Acme')
+  assert.match(refused.text, /4 of 5 calls used\.\nA call did not fit and was refused \(402\)\.\n/)
+  assert.equal(render('zh', { ...ended, spent: '4' }).subject, '预算拒绝了一次调用：Acme')
   const tokens = { scope: 'end_user', end_user: 'u1', unit: 'output_token', period: 'day' }
   assert.match(
     render('en', tokens).text,

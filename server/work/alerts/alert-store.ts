@@ -11,6 +11,15 @@ interface NewAlert {
   readonly subject: object
 }
 
+/** The members of an alert `e`: a budget's with the name of its key, or its member's address. */
+export function membersOf(sql: Sql | TransactionSql) {
+  return sql`case when e.kind <> 'budget_threshold' then e.subject
+    else e.subject || jsonb_build_object('subject_name', coalesce(
+      (select k.name from api_key k
+        where k.id = e.subject ->> 'subject' and k.account_id = e.account_id),
+      (select p.email from person p where p.id = e.subject ->> 'subject'))) end`
+}
+
 /** Records an alert in the transaction of its cause. Does nothing if it was recorded before. */
 async function recordAlert(sql: Sql | TransactionSql, alert: NewAlert): Promise<void> {
   await sql`

@@ -1,6 +1,7 @@
 /** The SQL of dispatching alerts: each is claimed with its account and its people. */
 import type { Sql, TransactionSql } from 'postgres'
 import type { AlertKind } from './alert.ts'
+import { membersOf } from './alert-store.ts'
 
 export interface WaitingAlert {
   readonly id: bigint
@@ -17,11 +18,7 @@ export interface WaitingAlert {
 export function lockWaiting(sql: TransactionSql, limit: number): Promise<WaitingAlert[]> {
   return sql<WaitingAlert[]>`
     select e.id, e.kind, e.account_id, e.created_at, a.name as account_name, a.currency,
-      a.alert_url, case when e.kind <> 'budget_threshold' then e.subject
-        else e.subject || jsonb_build_object('subject_name', coalesce(
-          (select k.name from api_key k
-            where k.id = e.subject ->> 'subject' and k.account_id = e.account_id),
-          (select p.email from person p where p.id = e.subject ->> 'subject'))) end as subject
+      a.alert_url, ${membersOf(sql)} as subject
     from alert_event e left join account a on a.id = e.account_id
     where e.dispatched_at is null order by e.id limit ${limit} for update of e skip locked`
 }

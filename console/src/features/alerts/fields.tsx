@@ -63,6 +63,8 @@ export const OPERATOR_FIELDS: RowFields<Alert, Words> = [
   },
 ]
 
+const SCOPES = ['key', 'member', 'tag'] as const
+
 function toneOf({ event, members }: Alert): Tone {
   if (event === 'balance.empty' || event === 'books.unbalanced') return 'bad'
   return event === 'budget.threshold' && Number(members.threshold) >= 100 ? 'bad' : 'warning'
@@ -84,7 +86,13 @@ function textOfAlert(
       amount: count('amount'),
     }
     const user = text('end_user')
-    return user ? t('userText', { ...used, user }) : t('budgetText', used)
+    if (user) return t('userText', { ...used, user })
+    // The first refusal counts as 100 %.
+    const isRefusal = used.threshold === '100' && Number(text('spent')) < Number(text('amount'))
+    const sentence = t(isRefusal ? 'refusedText' : 'budgetText', used)
+    const scope = SCOPES.find((one) => one === text('scope'))
+    const name = text('subject_name') || text('subject')
+    return scope ? t(`of_${scope}`, { name, text: sentence }) : sentence
   }
   if (event === 'balance.low') {
     const mark = money('low_balance_at')

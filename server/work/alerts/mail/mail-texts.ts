@@ -5,6 +5,11 @@ import type { AlertKind } from '../alert.ts'
 export type MailKind = AlertKind | LinkKind
 export type LinkKind = 'invitation' | 'sign_up'
 
+/** True for the first call that a budget refused while there was room left for less. */
+export function isRefusal(of: Words['of']): boolean {
+  return of('threshold') === '100' && Number(of('spent')) < Number(of('amount'))
+}
+
 /** The values that a text names: each member of its alert as one line. */
 export interface Words {
   readonly account: string

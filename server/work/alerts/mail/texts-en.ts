@@ -1,5 +1,5 @@
 /** Mail in English. */
-import type { MailTexts, Words } from './mail-texts.ts'
+import { isRefusal, type MailTexts, type Words } from './mail-texts.ts'
 
 const PERIODS: Readonly<Record<string, string>> = {
   day: 'daily',
@@ -12,6 +12,12 @@ const UNITS: Readonly<Record<string, string>> = {
   call: 'calls',
   input_token: 'input tokens',
   output_token: 'output tokens',
+}
+
+function thresholdOf(of: Words['of']): string {
+  if (isRefusal(of)) return 'A budget has refused a call'
+  const threshold = of('threshold')
+  return threshold === '100' ? 'A budget is used up' : `${threshold} % of a budget is used`
 }
 
 /** The calls that a budget counts. */
@@ -30,13 +36,11 @@ function budgeted(of: Words['of']): string {
 export const EN: MailTexts = {
   kinds: {
     budget_threshold: ({ account, of }) => ({
-      subject:
-        of('threshold') === '100'
-          ? `A budget is used up: ${account}`
-          : `${of('threshold')} % of a budget is used: ${account}`,
+      subject: `${thresholdOf(of)}: ${account}`,
       lines: [
         `The ${PERIODS[of('period')] ?? ''} budget of ${budgeted(of)}, account ${account}:`,
         `${of('spent')} of ${of('amount')} ${UNITS[of('unit')] ?? of('currency')} used.`,
+        ...(isRefusal(of) ? ['A call did not fit and was refused (402).'] : []),
         ...(of('resets_at') ? [`It begins anew at ${of('resets_at')}.`] : []),
         `Budget id: ${of('budget_id')}`,
       ],

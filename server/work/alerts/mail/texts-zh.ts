@@ -1,5 +1,5 @@
 /** Mail in Chinese. */
-import type { MailTexts, Words } from './mail-texts.ts'
+import { isRefusal, type MailTexts, type Words } from './mail-texts.ts'
 
 const PERIODS: Readonly<Record<string, string>> = {
   day: '每日',
@@ -15,6 +15,12 @@ const UNITS: Readonly<Record<string, string>> = {
 }
 
 const SCOPES: Readonly<Record<string, string>> = { key: '密钥', member: '成员', tag: '标签' }
+
+function thresholdOf(of: Words['of']): string {
+  if (isRefusal(of)) return '预算拒绝了一次调用'
+  const threshold = of('threshold')
+  return threshold === '100' ? '预算已用完' : `预算已用 ${threshold}%`
+}
 
 /** The calls that a budget counts. */
 function budgeted(of: Words['of']): string {
@@ -32,13 +38,11 @@ function budgeted(of: Words['of']): string {
 export const ZH: MailTexts = {
   kinds: {
     budget_threshold: ({ account, of }) => ({
-      subject:
-        of('threshold') === '100'
-          ? `预算已用完：${account}`
-          : `预算已用 ${of('threshold')}%：${account}`,
+      subject: `${thresholdOf(of)}：${account}`,
       lines: [
         `账户 ${account} 的${PERIODS[of('period')] ?? ''}预算（${budgeted(of)}）`,
         `已用 ${of('spent')}，共 ${of('amount')} ${UNITS[of('unit')] ?? of('currency')}。`,
+        ...(isRefusal(of) ? ['一次调用超出剩余额度，已被拒绝（402）。'] : []),
         ...(of('resets_at') ? [`下一周期开始于 ${of('resets_at')}。`] : []),
         `预算 ID：${of('budget_id')}`,
       ],

@@ -2,6 +2,7 @@
 import type { Sql } from 'postgres'
 import { columnsOf } from '../../../../base/database/columns.ts'
 import { during, equal } from '../../../../base/database/conditions.ts'
+import { membersOf } from '../../../../work/alerts/alert-store.ts'
 import type { SchemaRow } from '../../../endpoints/codecs.ts'
 import type { ReadQuery } from '../../route.ts'
 import { alertRow, type alertsContract } from './contract.ts'
@@ -19,7 +20,7 @@ export function selectAlerts(
     account_name: sql`a.name`,
     currency: sql`a.currency`,
     at: sql`e.created_at`,
-    members: sql`e.subject`,
+    members: membersOf(sql),
     // Enqueued in the transaction that dispatched the alert, whose time both have.
     webhook: sql`(
       select json_build_object('delivery_id', d.id, 'status', d.state) from delivery d
