@@ -10,6 +10,8 @@ import { mediakitErase } from '../../server/wire/upstreams/mediakit/erase.ts'
 import { minimaxVideo } from '../../server/wire/upstreams/minimax/video.ts'
 import { startRecorded, wire } from './recording-vendor.ts'
 
+const STORED = { stored_ids: 'own' } as const
+
 const BAD = [
   'javascript:alert(1)',
   'JavaScript:alert(1)//https://a.example/v.mp4',
@@ -36,7 +38,7 @@ const VENDORS = {
     const { url } = await startRecorded(t, () => ({
       '/contents/generations/tasks/1': { body: { status: 'succeeded', content } },
     }))
-    const settings = { base_url: url, api_key: 'none', callbacks: false }
+    const settings = { ...STORED, base_url: url, api_key: 'none', callbacks: false }
     return arkVideo.poll(wire, { settings, upstreamModel: 'doubao-seedance', upstreamId: '1' })
   },
   async dashscope(t: TestContext, link: unknown) {
@@ -64,7 +66,7 @@ const VENDORS = {
   async mediakit(t: TestContext, link: unknown) {
     const task = { success: true, status: 'completed', result: { video_url: link } }
     const { url } = await startRecorded(t, () => ({ '/api/v1/tasks/1': { body: task } }))
-    const settings = { base_url: url, api_key: 'none', callbacks: false }
+    const settings = { ...STORED, base_url: url, api_key: 'none', callbacks: false }
     return mediakitErase.poll(wire, { settings, upstreamModel: 'erase', upstreamId: '1' })
   },
   async 'MiniMax, the older protocol'(t: TestContext, link: unknown) {
@@ -74,7 +76,7 @@ const VENDORS = {
       },
       '/v1/files/retrieve?file_id=2': { body: { file: { download_url: link }, base_resp: OK } },
     }))
-    const settings = { base_url: url, api_key: 'none', callbacks: true }
+    const settings = { ...STORED, base_url: url, api_key: 'none', callbacks: true }
     const upstreamModel = 'MiniMax-Hailuo-02'
     return minimaxVideo.poll(wire, { settings, upstreamModel, upstreamId: '1' })
   },
@@ -83,7 +85,7 @@ const VENDORS = {
     const { url } = await startRecorded(t, () => ({
       '/v2/query/video_generation/1': { body: { task } },
     }))
-    const settings = { base_url: url, api_key: 'none', callbacks: true }
+    const settings = { ...STORED, base_url: url, api_key: 'none', callbacks: true }
     return minimaxVideo.poll(wire, { settings, upstreamModel: 'MiniMax-H3', upstreamId: '1' })
   },
 }

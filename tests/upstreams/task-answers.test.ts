@@ -30,7 +30,8 @@ interface Protocol {
 }
 
 function orderOf(url: string, upstreamModel: string, parameters: Record<string, unknown>) {
-  const settings = { base_url: url, api_key: 'k', callbacks: false, app_id: 'a', access_token: 't' }
+  const plain = { base_url: url, api_key: 'k', callbacks: false, stored_ids: 'own' } as const
+  const settings = { ...plain, app_id: 'a', access_token: 't' }
   const sentFields: ReadonlySet<string> = new Set(Object.keys(parameters))
   const reference = { settings, upstreamModel, upstreamId: ID }
   return { order: { settings, upstreamModel, parameters, sentFields, details: {} }, reference }

@@ -82,8 +82,8 @@ export interface RequestMetering {
 }
 
 export interface NameReading {
-  /** A translation of this operation reads nothing that the vendor stores. */
-  readonly operation: Operation
+  /** A translation of this operation reads nothing that the vendor stores; absent for none. */
+  readonly operation?: Operation
   readonly find: (value: Body) => NamedContent
 }
 

@@ -20,7 +20,11 @@ before(async () => {
   const base_url = `${gateway.simulators.url}/openai/v1`
   await gateway.apply({
     channels: [
-      { id: 'o', upstream: 'openai-compatible', settings: { base_url, api_key: 'sim-openai-key' } },
+      {
+        id: 'o',
+        upstream: 'openai-compatible',
+        settings: { base_url, api_key: 'sim-openai-key', stored_ids: 'any' },
+      },
     ],
     models: [
       {
@@ -125,6 +129,26 @@ describe('over OpenAI’s dialect', () => {
       assert.equal(answer.status, 200, answer.text.slice(0, 300))
       assert.deepEqual(lines(await recordOf(answer as unknown as Response, key)), await billed())
     }
+  })
+
+  test('a file at the vendor may be another customer’s: 400, and nothing is sent', async () => {
+    const { key } = await gateway.tenant()
+    const sent = gateway.simulators.calls.list().length
+    for (const [pictures, field] of [
+      [{ images: [{ file_id: 'file-1' }] }, 'images[0].file_id'],
+      [{ image: URL, mask: { file_id: 'file-1' } }, 'mask.file_id'],
+      [{ image: 'file-1' }, 'image'],
+      [{ image: [URL, 'asset://1'] }, 'image[1]'],
+      [{ images: [{ image_url: 'mm_file://1' }] }, 'images[0].image_url'],
+    ] as const) {
+      const body = { model: 'sim-image', prompt: 'Add.', ...pictures }
+      for (const path of [EDITS, '/v1/images/async']) {
+        const { status, json, text } = await post(path, body, key)
+        assert.deepEqual([status, json.error?.param ?? field], [400, field], text)
+        assert.match(text, /not stored for this account/)
+      }
+    }
+    assert.equal(gateway.simulators.calls.list().length, sent)
   })
 
   test('an unknown field of a form reaches the vendor, whose refusal names it', async () => {

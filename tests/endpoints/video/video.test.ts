@@ -69,6 +69,10 @@ describe(VIDEO_PATH, () => {
       'audio alone',
       { content: [...TEXT, { type: 'audio_url', audio_url: { url: 'https://a.example/a.mp3' } }] },
     ],
+    [
+      'what the vendor stores',
+      { content: [...TEXT, { type: 'image_url', image_url: { url: 'asset://asset-1' } }] },
+    ],
     ['resolution', { resolution: '8k' }],
     ['resolution of another vendor', { resolution: '768P' }],
     ['ratio', { ratio: '2:1' }],

@@ -19,7 +19,7 @@ for (const [length, isMeasured] of [
       '/contents/generations/tasks/cgt-1': { body: task },
     }))
     const poll = await arkVideo.poll(wire, {
-      settings: { base_url: url, api_key: 'none', callbacks: false },
+      settings: { base_url: url, api_key: 'none', callbacks: false, stored_ids: 'own' },
       upstreamModel: 'doubao-seedance-1-5-pro',
       upstreamId: 'cgt-1',
     })

@@ -21,7 +21,7 @@ const image = (name: string, role?: string) => ({
 })
 
 function orderOf(upstreamModel: string, fields: Readonly<Record<string, unknown>>, url = '') {
-  const settings = { base_url: url, api_key: 'minimax-key', callbacks: true }
+  const settings = settingsOf(url)
   const parameters = { ...DEFAULTS, content: [text], ...fields }
   return {
     settings,
@@ -34,8 +34,12 @@ function orderOf(upstreamModel: string, fields: Readonly<Record<string, unknown>
 
 async function pollTask(t: TestContext, model: string, answers: Record<string, Recorded>) {
   const { url } = await startRecorded(t, () => answers)
-  const settings = { base_url: url, api_key: 'minimax-key', callbacks: true }
+  const settings = settingsOf(url)
   return driver.poll(wire, { settings, upstreamModel: model, upstreamId: ID })
+}
+
+function settingsOf(url: string) {
+  return { base_url: url, api_key: 'minimax-key', callbacks: true, stored_ids: 'own' } as const
 }
 
 const HAILUO = 'MiniMax-Hailuo-02'

@@ -15,6 +15,7 @@ import type { Body, Estimate, Metering, QuotedRequest } from '../../../work/pipe
 import { addMediaUrl, createMeasure } from '../text/billing/measure.ts'
 import { refuseMisspelt } from '../text/billing/refuse-misspelt.ts'
 import { countInputCeiling } from '../text/billing/text-billing.ts'
+import { findReferences } from '../text/references/find-references.ts'
 import { refuseOtherSizes } from './refuse-other-sizes.ts'
 
 /** Requests may contain reference images. */
@@ -113,6 +114,7 @@ export const imageMetering: Metering = {
   bodyBytesMax: IMAGE_BODY_BYTES_MAX,
   takesPictures: true,
   schema: imageRequest,
+  names: { find: (value) => findReferences(value) },
   model: ({ value }) => value.model as string,
   streams: (value: Body) => value.stream === true,
   inputTokens: countText,

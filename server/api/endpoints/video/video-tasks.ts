@@ -2,6 +2,7 @@
 import { isTerminal, type TaskRow } from '../../../work/tasks/task.ts'
 import type { PlainServices } from '../endpoint.ts'
 import type { TaskReading } from '../task-endpoints.ts'
+import { findReferences } from '../text/references/find-references.ts'
 import {
   keepVideoParameters,
   listMediaUrls,
@@ -21,6 +22,7 @@ export const videoReading: TaskReading = {
   bodyBytesMax: VIDEO_BODY_BYTES_MAX,
   takesPictures: true,
   schema: videoRequest,
+  names: { find: (value) => findReferences(value) },
   check: refuseOwnMembers,
   model: ({ value }) => (typeof value.model === 'string' ? value.model : undefined),
   parameters: readVideoParameters,

@@ -1,4 +1,5 @@
 /** The native protocol of Volcengine's and BytePlus's ARK platform. */
+import { sharesStored } from '../shared-settings.ts'
 import { defineUpstream } from '../upstream.ts'
 import { image } from './image.ts'
 import { imageEdit } from './image-edit.ts'
@@ -10,6 +11,7 @@ export const ark = defineUpstream({
   name: 'ark',
   settings: arkSettings,
   secrets: ['api_key'],
+  sharesStored,
   probe: listOneTask,
   calls: { image, 'image-edit': imageEdit },
   images: arkImageRules,

@@ -1,4 +1,5 @@
 /** MiniMax's video protocols. */
+import { sharesStored } from '../shared-settings.ts'
 import { defineUpstream } from '../upstream.ts'
 import { minimaxSettings } from './settings.ts'
 import { minimaxVideo } from './video.ts'
@@ -7,6 +8,7 @@ export const minimax = defineUpstream({
   name: 'minimax',
   settings: minimaxSettings,
   secrets: ['api_key'],
+  sharesStored,
   calls: {},
   tasks: { video: minimaxVideo },
 })

@@ -1,6 +1,6 @@
 /** A channel's settings at the vendor. */
 import { z } from 'zod'
-import { baseUrl } from '../shared-settings.ts'
+import { baseUrl, storedSettings } from '../shared-settings.ts'
 
 export const minimaxSettings = z.strictObject({
   /** The address without a version path; the adapter appends it. */
@@ -8,6 +8,7 @@ export const minimaxSettings = z.strictObject({
   api_key: z.string().min(1),
   /** True to let the vendor notify a callback URL of the gateway, in addition to polling. */
   callbacks: z.boolean().default(true),
+  ...storedSettings,
 })
 
 export type MinimaxSettings = z.infer<typeof minimaxSettings>

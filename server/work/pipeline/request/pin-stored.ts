@@ -9,7 +9,14 @@ import type { Caller } from '../../../money/accounts/accounts.ts'
 import type { Channel } from '../../../money/catalog/catalog.ts'
 import { cutJson } from '../../../wire/dialects/cut-json.ts'
 import type { Operation } from '../../../wire/upstreams/upstream.ts'
-import type { Body, Chain, NamedContent, RequestMetering, StoredReference } from '../metering.ts'
+import type {
+  Body,
+  Chain,
+  NamedContent,
+  NameReading,
+  RequestMetering,
+  StoredReference,
+} from '../metering.ts'
 import type { Services, StoredItem, Waiting } from '../services.ts'
 import type { UsableRoute } from './find-routes.ts'
 import { parseObject, type RequestJson } from './read-request.ts'
@@ -33,7 +40,7 @@ interface Pinned<Target> {
 /** Nobody waits for a database that is away. */
 const AT_ONCE: Waiting = { startedAt: 0, end: true }
 const NOTHING: NamedContent = { references: [], identified: [] }
-const NOT_READ = { operation: undefined, find: () => NOTHING }
+const NOT_READ: NameReading = { find: () => NOTHING }
 
 /** Returns undefined for a request that names nothing, as most do. */
 export function readNamed(metering: RequestMetering, value: Body): Named | undefined {

@@ -84,7 +84,20 @@ function readMember(
   if (BY_ID.has(folded)) readIds(found, value, [...path, name])
   else if (BY_OBJECT.has(folded) && isObject(value) && !isAbsent(value.id)) {
     note(found, value.id, [...path, name, 'id'])
-  } else if (!OPAQUE.has(name) && !isOwn(holder, name)) step(found, value, path, name)
+  } else if (!OPAQUE.has(name) && !isOwn(holder, name)) {
+    if (BY_URL.has(folded) && Array.isArray(value)) readUrls(found, value, [...path, name])
+    step(found, value, path, name)
+  }
+}
+
+function readUrls(found: StoredReference[], urls: readonly unknown[], path: Path): void {
+  for (const [index, url] of urls.entries()) {
+    if (typeof url === 'string' && isStorage(url)) note(found, url, [...path, index])
+  }
+}
+
+function isStorage(url: string): boolean {
+  return STORAGE.test(url.slice(0, STORAGE_LENGTH_MAX))
 }
 
 /**
@@ -111,7 +124,7 @@ function isOwn({ type }: JsonObject, name: string): boolean {
 }
 
 /** A scheme that is neither of the web nor that of the content itself, or a bare id of a file. */
-const STORAGE = /^\s*(?:(?!https?:|data:)[a-z][a-z0-9+.-]{0,30}:|(?:file|asset)[-_][\w-]{1,99}$)/i
+const STORAGE = /^\s*(?:(?!https?:|data:)[a-z][a-z0-9+._-]{0,30}:|(?:file|asset)[-_][\w-]{1,99}$)/i
 const STORAGE_LENGTH_MAX = 160
 /** The vendor's own skills are named by words and belong to nobody. */
 const OWN_SKILL = /^[a-z]{1,40}$|^[a-z]{1,20}-[a-z]{1,20}$/
@@ -128,7 +141,7 @@ function readText(found: StoredReference[], name: string, text: string, path: Pa
     if (folded === 'skill_id' && OWN_SKILL.test(text)) return
     note(found, text, [...path, name])
   } else if (BY_URL.has(folded)) {
-    if (STORAGE.test(text.slice(0, STORAGE_LENGTH_MAX))) note(found, text, [...path, name])
+    if (isStorage(text)) note(found, text, [...path, name])
   } else if (TEXTS.has(name) && FILE_TEXT.test(text.slice(0, STORAGE_LENGTH_MAX))) {
     note(found, text.slice(0, 200).replace(FILE_TEXT, ''), [...path, name])
   }

@@ -17,8 +17,11 @@ export const BY_ID = list(
 /** These refer only as an object with an id; as a text or without one they are something else. */
 export const BY_OBJECT = list('prompt audio voice thread assistant')
 
-/** URLs, which may have a scheme of the vendor's own storage. */
-export const BY_URL = list('url uri image_url file_url video_url audio_url file_uri')
+/** URLs and lists of them, which may have a scheme of the vendor's own storage. */
+export const BY_URL = list(
+  `url uri image_url file_url video_url audio_url file_uri image images mask image_urls
+  reference_images`,
+)
 
 /**
  * Members whose content is the caller's or the model's own: schemas, arguments of tools, what an
