@@ -56,6 +56,7 @@ for (const [method, path, message] of [
       'background: true',
   ],
   ['GET', '/balance?x=1', 'no such path: did you mean /v1/balance?'],
+  ['POST', '//v1//search', 'no such path: did you mean /v1/search?'],
 ] as const) {
   test(`404 at ${method} ${path}`, async () => {
     const answer = await send(method, path)
@@ -63,6 +64,18 @@ for (const [method, path, message] of [
     assert.deepEqual(await answer.json(), { error: message, type: 'not_found_error' })
   })
 }
+
+test('a base URL of Google’s clients with the version: the form is theirs, and says so', async () => {
+  for (const path of [
+    '/v1beta/v1beta/models/m:generateContent',
+    '//v1beta/models/m:generateContent',
+  ]) {
+    const answer = await send('POST', path)
+    const message = 'no such path: did you mean /v1beta/models/:model:generateContent?'
+    const status = 'NOT_FOUND'
+    assert.deepEqual(await answer.json(), { error: { code: 404, message, status } })
+  }
+})
 
 test('a base URL without the version, or with it twice, is named in the error', async () => {
   const { key: apiKey } = await gateway.tenant()

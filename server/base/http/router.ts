@@ -89,8 +89,9 @@ export function createRoutes<Target>(
   }
 
   function miss(method: string, path: string): Miss<Target> {
+    const intended = routeOf(method, correctVersion(path))
     const unsupported = hints.find(({ pattern }) => pattern.test(path))
-    if (unsupported) {
+    if (unsupported && !intended) {
       const refused = new GatewayError('not_found', {
         message: `no such path: ${unsupported.message}`,
       })
@@ -102,8 +103,7 @@ export function createRoutes<Target>(
       const refused = new GatewayError('method_not_allowed', { message, allow })
       return { refused, intended: routeOf(allow[0] ?? 'GET', path)?.target }
     }
-    const intended = routeOf(method, correctVersion(path))
-    const hint = intended ? `did you mean ${intended.path}?` : 'GET /docs lists all'
+    const hint = intended ? `did you mean ${readable(intended.path)}?` : 'GET /docs lists all'
     const refused = new GatewayError('not_found', { message: `no such path: ${hint}` })
     return { refused, intended: intended?.target }
   }
@@ -113,7 +113,17 @@ export function createRoutes<Target>(
   }
 }
 
-/** Corrects a common mistake: a base URL without the version, or a client that adds it twice. */
+/**
+ * Corrects a common mistake: a base URL without the version, one that ends in a slash, or a client
+ * that adds the version twice.
+ */
 function correctVersion(path: string): string {
-  return path.startsWith('/v1/v1/') ? path.slice('/v1'.length) : `/v1${path}`
+  const single = path.replaceAll(/\/{2,}/g, '/')
+  const once = single.replace(/^\/(v1(?:beta)?)\/\1\//, '/$1/')
+  return once === path ? `/v1${path}` : once
+}
+
+/** Returns a route's path without what a parameter must look like. */
+function readable(path: string): string {
+  return path.replaceAll('(^.+)', '').replaceAll('::', ':')
 }
