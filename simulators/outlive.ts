@@ -9,7 +9,7 @@ interface Note {
   gateway: number
 }
 
-/** The note is touched at this interval: its age tells whether its writer still runs. */
+/** The note is touched at this interval: its age shows whether its writer still runs. */
 const BEAT_MS = 1_000
 const LEFT_MS_MAX = 5 * 60_000
 

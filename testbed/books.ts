@@ -82,7 +82,7 @@ function judgeComplete(
   if (!row) return ['acknowledged, and not in the ledger']
   if (!entry) return ['acknowledged, and not in the book']
   const breaks: string[] = []
-  // Messages of a WebSocket do not tell the ids of their calls.
+  // Messages of a WebSocket do not contain the ids of their calls.
   const hasId = call.kind !== 'responses-socket'
   if (hasId && row.request_id !== call.requestId) breaks.push('recorded under another request id')
   if (row.state !== 'settled' || row.status !== 'succeeded') {

@@ -49,7 +49,7 @@ export interface FinishedCall extends PlannedCall {
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII='
 const SPEAKER = 'zh_female_vv_uranus_bigtts'
-/** Kinds whose answers tell the ids of their requests. */
+/** Kinds of calls whose answers contain the ids of their requests. */
 export const HTTP_KINDS: readonly [CallKind, ...CallKind[]] = [
   'chat-stream',
   'chat-stream',

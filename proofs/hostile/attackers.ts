@@ -1,6 +1,6 @@
 /**
- * The attackers, a process of their own. Plays the attacks that it is sent the names of until it is
- * sent `stop`, and answers with what came back for each.
+ * The attackers, in their own process. Plays the attacks whose names it receives until it receives
+ * `stop`, and sends the answers to each.
  */
 import type { Keys } from './attacks/attack.ts'
 import { ATTACKS } from './attacks/index.ts'

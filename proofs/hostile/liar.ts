@@ -1,5 +1,5 @@
 /**
- * A vendor that means harm, a process of its own. The first part of the path names what it does;
+ * A malicious vendor, in its own process. The first part of the path names what it does;
  * what it sends is prepared, and paced so that its own work stays small. Writes its URL when ready.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'

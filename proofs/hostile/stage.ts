@@ -70,7 +70,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const attackersOrder: AttackersOrder = { port, keys }
   const attackers = startChild('attackers.ts', attackersOrder)
   await nextMessage(attackers)
-  // On a machine of their own they would take nothing but what the gateway does for them.
+  // On other machines they would cost the gateway nothing but what it does for their requests.
   for (const { pid } of [attackers, liar]) setPriority(pid ?? 0, constants.priority.PRIORITY_LOW)
   const tell = (message: ToAttackers) => attackers.send(message)
   return {

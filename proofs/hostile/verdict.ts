@@ -1,4 +1,4 @@
-/** Judges the slices by what was promised, and tells which attack did what. */
+/** Judges the slices by what was promised, and names the attack behind each effect. */
 import { formatAmount } from '../../server/base/lib/money.ts'
 import { round, table } from '../../testbed/results.ts'
 import type { Attack } from './attacks/attack.ts'

@@ -61,7 +61,7 @@ export function judge(
   for (const one of attempts) {
     if (one.outcome !== 'complete') continue
     const requestId = one.replayOf ?? one.requestId
-    // Messages of a WebSocket do not tell the ids of their calls.
+    // Messages of a WebSocket do not contain the ids of their calls.
     const row =
       call.kind === 'responses-socket'
         ? rows[0]

@@ -66,7 +66,7 @@ const FAL_WORDS = {
   failed: 'COMPLETED',
 }
 
-/** Owner and name stand in every path; a failure is stated by the answer with the output. */
+/** Every path names owner and model; the answer that has the output also states a failure. */
 const FAL: Router = {
   name: 'fal',
   scheme: 'Key',

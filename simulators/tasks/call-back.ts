@@ -14,8 +14,8 @@ export interface CallBack {
 
 const LATE_MS = 60_000
 /**
- * Vendors give a receiver 3 to 5 s. Here it is whatever a gateway takes on a machine that is busy
- * with other things: a lost challenge means no callback at all.
+ * Vendors give a receiver 3 to 5 s. Here it is as long as a gateway may take on a busy machine: a
+ * lost challenge means no callback at all.
  */
 const RECEIVER_MS = 60_000
 

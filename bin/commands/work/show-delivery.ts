@@ -22,7 +22,7 @@ export function unknown(id: string): never {
   throw new OperatorError(`there is no delivery ${id}`)
 }
 
-/** Names the task of a delivery, or what else it tells: an alert, or nothing but a test. */
+/** Names what a delivery reports: a task, an alert, or a test. */
 export function describeTask({ task_id: task, kind }: DeliveryRow): string {
   return task ?? (kind === 'alert' ? 'an alert' : 'a test')
 }

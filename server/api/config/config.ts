@@ -235,7 +235,7 @@ function objectStore(values: Values) {
   return { endpoint, bucket, region, keys }
 }
 
-/** Both keys or none, for which those of the machine stand in. */
+/** Both keys, or neither: then the credentials of the machine are used. */
 function requireStoreParts(values: Values): void {
   const hasKey = values.S3_ACCESS_KEY_ID ?? values.S3_SECRET_ACCESS_KEY
   const keys = ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const

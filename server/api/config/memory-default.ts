@@ -5,7 +5,7 @@ const MB = 1024 ** 2
 const PART = 1 / 8
 const BYTES_MIN = 192 * MB
 const BYTES_MAX = 1024 * MB
-/** A body, what it is parsed to, and some room beside it. */
+/** The minimum in bodies of the largest size: one, its parsed form, and some room. */
 export const BODIES_MIN = 3
 
 /** The limit of the container or the machine, in bytes. */

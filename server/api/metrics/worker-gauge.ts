@@ -1,4 +1,4 @@
-/** The metric of the supervisor itself, which tells its workers apart. */
+/** The supervisor's own metric: whether each worker answers. */
 import { Gauge, type Registry } from 'prom-client'
 
 export function addWorkerGauge(registry: Registry): Gauge<'worker'> {

@@ -1,7 +1,7 @@
 /** Refusals of a sign-in at a provider, with the word by which the console explains each. */
 import { GatewayError } from '../../base/lib/errors.ts'
 
-/** The reasons for which a browser that comes back from a provider is not signed in. */
+/** Reasons to refuse a sign-in after the provider has sent the browser back. */
 const REFUSALS = {
   expired: [
     'invalid_request',

@@ -7,7 +7,7 @@ import { Roster } from '../lib/queues/roster.ts'
 
 /** Connections that no longer speak HTTP, which the server does not know. */
 export interface Upgraded {
-  /** From now on they are closed as soon as they are idle. */
+  /** Closes them from now on as soon as they are idle. */
   closeWhenIdle(): void
   terminateAll(): void
 }

@@ -58,7 +58,7 @@ export const LOG_FIELDS = [
 type LogField = (typeof LOG_FIELDS)[number]
 type LogFields = Readonly<Partial<Record<LogField, unknown>>>
 
-/** `Fields` as they are; one that the log does not have is of type never. */
+/** `Fields`, in which a field that the log does not know has the type `never`. */
 type OnlyLogFields<Fields> = Fields & { readonly [Name in Exclude<keyof Fields, LogField>]: never }
 type Write = <Fields extends LogFields>(fields: OnlyLogFields<Fields>, message: string) => void
 

@@ -1,7 +1,7 @@
 /**
- * Finds what holds the event loop up. While one piece of work runs, no other request of the process
- * is served, so the watch runs always: a timer that comes late tells that the loop stood still, and
- * notes of the requests that are worked on tell for which. A note costs one reading of the clock.
+ * Finds what blocks the event loop. While one piece of work runs, no other request of the process
+ * is served, so the watch runs always: a late timer means that the loop was blocked, and notes on
+ * the requests that are worked on name the one. A note costs one reading of the clock.
  */
 
 /** A request, as far as it is known yet. */

@@ -20,7 +20,7 @@ export type ReadUrl =
  */
 const FORBIDDEN_CHARACTERS = /[\s\p{Cc}\p{Cf}\p{Co}\p{Cs}\\]/u
 const SHAPE = /^https?:\/\/([^/?#]+)/i
-/** Names of the local machine or network, whatever they resolve to. */
+/** Names of the local machine or network, even if they resolve to public addresses. */
 const LOCAL_NAMES = new RegExp(
   `(?:^|\\.)(?:${[
     'localhost',

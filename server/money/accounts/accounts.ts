@@ -33,7 +33,7 @@ export interface Caller {
   readonly spendLimitNanos: Nanos | null
   /** Absent if the key has no tags, requires none and takes none. */
   readonly tagging?: KeyTags
-  /** The charge stands in the body of every answer that can have it. */
+  /** The body of every answer that has usage states the charge. */
   readonly costInAnswers?: true
   /** A key that any member of the account can have: it can make calls but reads no secrets. */
   readonly isPlayground?: true

@@ -141,7 +141,7 @@ export async function changeKey(sql: Sql, id: string, change: KeyChange): Promis
   return await sql.begin((transaction) => changeKeyIn(transaction, id, change))
 }
 
-/** Changes a key within a transaction, whatever its expiry. */
+/** Changes a key within a transaction, even an expired one. */
 export async function changeKeyIn(
   transaction: TransactionSql,
   id: string,

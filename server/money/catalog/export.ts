@@ -36,7 +36,7 @@ export interface ExportedCatalog {
   readonly token_issuers?: readonly object[]
 }
 
-/** A source that a file may have; an entry of the console has one of its own. */
+/** A source that a file may name; entries made in the console have another. */
 const FILE_SOURCE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
 /** Reads the active channels and models. Variables that stand for secrets are in `variables`. */

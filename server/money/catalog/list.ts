@@ -60,8 +60,8 @@ export function versionsOf(compiled: CompiledList, model: string): readonly List
 }
 
 /**
- * Returns the version that decides at a moment; undefined where the parent does. The first has
- * begun, whatever the clock of this process says.
+ * Returns the version that applies at a moment; undefined where the parent's applies. The first one
+ * has begun, even if the clock of this process is behind.
  */
 export function decidingVersion(
   versions: readonly ListVersion[],
@@ -77,7 +77,7 @@ export function priceNameOf({ id, list }: { id: string; list?: { readonly id: st
   return list ? `${id} ${list.id}` : id
 }
 
-/** Returns what a list says about a model at a moment, or undefined if it says nothing. */
+/** Returns a list's entry for a model at a moment; undefined if it has none. */
 export function entryAt(
   { default: rule, prices, planned_prices: plans = [] }: ListDefinition,
   model: string,

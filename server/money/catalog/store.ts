@@ -179,7 +179,7 @@ export async function readCatalog(sql: Sql): Promise<{
   }))
 }
 
-/** Reads the lists of customers as they are compiled; an own list builds on its account's. */
+/** Returns all active lists. The parent of an account's own list is the list of that account. */
 export function readLists(sql: Sql | TransactionSql): Promise<StoredList[]> {
   return sql<StoredList[]>`
     select l.id, l.currency, l.compiled,

@@ -29,7 +29,7 @@ export function startLabelIndexes(parts: {
   async function run(): Promise<void> {
     try {
       if (!(await lacksIndex(sql))) return
-      // On a connection of its own, since a build takes as long as it takes.
+      // On a connection without a time limit: a build may take long.
       client = connect(place, { connections: 1, statementTimeoutMs: 0, patient: true })
       await buildIndex(client)
     } catch (error) {

@@ -107,7 +107,7 @@ export interface IdentifiedItem {
 export interface StoredReference {
   /** For the 400, for example `input[2].id`. */
   readonly field: string
-  /** A text, or whatever the caller wrote in its place. */
+  /** A text, or a value of another type that the caller sent instead. */
   readonly id: unknown
 }
 

@@ -1,4 +1,4 @@
-/** Applies what a poll of a task found, and schedules the next one of a task that goes on. */
+/** Applies the result of a poll, and schedules the next poll while the task is open. */
 import { FAILURES_STATED } from '../../money/usage/operating-store.ts'
 import { UpstreamFailure } from '../../wire/upstreams/failure.ts'
 import { type Engine, fieldsOfTask, logTask } from './engine.ts'
@@ -12,16 +12,16 @@ export interface PollOutcome {
   readonly cooldownMs?: number
 }
 
-/** The finding of a poll. `gone`: the upstream does not know the task. */
+/** The result of a poll. `gone`: the upstream does not know the task. */
 export type Polled =
   | { readonly state: 'queued' | 'processing' | 'gone' }
   | {
       readonly state: 'ended'
-      /** Ends the task. False if the end needs something that only another poll can add. */
+      /** Ends the task. False if that needs another poll, for example for a follow-up call. */
       readonly end: () => Promise<boolean>
     }
 
-/** Work that an upstream has taken and goes on with. */
+/** Work that an upstream has accepted and has not finished. */
 export interface UpstreamWork {
   /** Rejects with UpstreamFailure if the upstream states nothing. */
   poll(engine: Engine, task: ClaimedTask): Promise<Polled>
@@ -46,7 +46,7 @@ export async function pollWork(
   return applyPolled(engine, task, work, polled)
 }
 
-/** Applies what a poll found. An error of ending the task is no failed poll. */
+/** Applies the result of a poll. An error while the task is ended is not a failed poll. */
 export async function applyPolled(
   engine: Engine,
   task: ClaimedTask,

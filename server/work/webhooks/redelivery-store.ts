@@ -1,6 +1,6 @@
 /**
- * The SQL of sending again. A delivery is repeated by at most one other, which a unique index
- * ensures: whoever asks, however often and after whatever crash, it is sent again once.
+ * SQL of redeliveries. A unique index lets at most one delivery repeat another, so that requests
+ * sent twice, or repeated after a crash, do not send it twice.
  */
 import type { Sql } from 'postgres'
 import { DELIVERY_NOTIFICATIONS, ofHost } from './store.ts'

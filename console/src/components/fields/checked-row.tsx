@@ -1,4 +1,4 @@
-/** Fields beside each other; why they are refused stands below the row, in room of its own. */
+/** Fields side by side, with their errors below the row. */
 import { Group, type GroupProps } from '@mantine/core'
 import type { ReactNode } from 'react'
 import classes from './fields.module.css'

@@ -1,4 +1,4 @@
-/** Names accounts: two may have one name, so the end of the id stands beside it. */
+/** Names accounts, with the end of the id: two accounts may have the same name. */
 
 const SHOWN = 4
 

@@ -29,7 +29,7 @@ interface AssetDrawerProps {
 /** Interval while a copy is in progress: no event signals its end. */
 const COPYING = { everyMs: 3_000, holds: ({ copy }: Asset) => copy.state === 'waiting' }
 
-/** Loads the asset by its id, whatever the list shows. */
+/** Loads the asset by its id, even if the list does not show it. */
 function useAsset(id: string) {
   const account = useAccount()
   return useAdmin(

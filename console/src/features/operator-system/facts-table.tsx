@@ -1,4 +1,4 @@
-/** A table of facts that stand in the answer as they are shown. */
+/** A table of facts, shown as the answer states them. */
 import { Table } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { SideScroll } from '../../components/page/side-scroll.tsx'

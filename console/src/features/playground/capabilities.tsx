@@ -9,7 +9,7 @@ import type { Capability, PlaygroundModel } from './frame/capability.ts'
 export interface Tried {
   /** Its name in the URL. */
   readonly id: string
-  /** It is named after a type of models, or has a name of its own. */
+  /** The label: a type of models, or `compare`. */
   readonly label: ModelType | 'compare'
   readonly icon: IconName
   /** Models that are called on one of these paths can be tried. */

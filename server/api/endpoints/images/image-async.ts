@@ -76,7 +76,7 @@ const DONE = {
   currency: 'CNY',
 } satisfies z.input<typeof record>
 
-/** Always `queued`, whatever has happened meanwhile. */
+/** Always `queued`, even if the task has ended by now. */
 function encodeCreated({ id, model, createdAt }: TaskView): JsonObject {
   return { id, status: 'queued', model, created_at: toSeconds(createdAt) }
 }

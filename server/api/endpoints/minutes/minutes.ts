@@ -89,7 +89,7 @@ const DONE = {
   finished_at: '2026-11-21T09:30:41.000Z',
 } satisfies z.input<typeof record>
 
-/** Always `processing`, whatever has happened meanwhile. */
+/** Always `processing`, even if the task has ended by now. */
 function encodeCreated({ id, requestId, model, createdAt }: TaskView): JsonObject {
   return {
     id,

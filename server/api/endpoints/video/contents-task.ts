@@ -5,7 +5,7 @@
 import type { JsonObject } from '../../../base/lib/json.ts'
 import { type TaskView, toSeconds } from '../task-view.ts'
 
-/** Error codes that the native form shows as states of their own; the gateway has one, failed. */
+/** Error codes that the native form shows as states; the gateway's state for all is `failed`. */
 export const CODES_OF_STATUS = {
   cancelled: ['cancelled'],
   expired: ['task_expired', 'expired'],

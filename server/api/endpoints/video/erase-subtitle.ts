@@ -95,7 +95,7 @@ const DONE = {
   finished_at: '2026-11-21T10:24:31.000Z',
 } satisfies z.input<typeof record>
 
-/** Always `processing`, whatever has happened meanwhile. */
+/** Always `processing`, even if the task has ended by now. */
 function encodeCreated({ id, upstreamId, createdAt }: TaskView): JsonObject {
   return {
     id,

@@ -5,7 +5,7 @@
 const STEP_SECONDS = 30
 /** RFC 4226 section 4 recommends 160 bits. */
 const SECRET_BYTES = 20
-/** Steps before and after now in which a code tells of a late reader or a wrong clock: an hour. */
+/** Steps before and after now in which a code points to a late reader or a wrong clock: an hour. */
 const CLOCK_STEPS = 120
 
 /** Returns a new secret in base 32 (RFC 4648, no padding), as authenticator apps expect it. */

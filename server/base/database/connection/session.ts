@@ -12,7 +12,7 @@ import { prepareSession } from './session-store.ts'
 import { waitSlices } from './slices.ts'
 
 const STATEMENT_TIMEOUT_MS = 5_000
-/** Time that a server which has no limit for a statement of its own has to answer. */
+/** Time to answer, for a server that has no limit for statements itself. */
 const OVERDUE_MS = 5_000
 /** Time that a server has which returns and begins to answer: it serves all gateways at once. */
 const SIGN_IN_MS = 10_000

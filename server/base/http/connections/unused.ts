@@ -73,7 +73,7 @@ export function watchUnused(server: Server, connectionsMax: number): UnusedGuard
     begin({ socket, upgrade }, response) {
       const connection = bySocket.get(socket)
       if (!connection) return
-      // It speaks HTTP no more; WebSockets have limits of their own.
+      // It no longer speaks HTTP; WebSockets have their own limits.
       if (upgrade) {
         forget(connection)
         return

@@ -197,7 +197,7 @@ export class Portion {
     return this.grow(amount) || this.budget.wait(this, amount, withinMs)
   }
 
-  /** Takes more, whatever the share is: it is in use already. */
+  /** Takes more, even beyond the share: the memory is in use already. */
   force(amount: number): void {
     this.taken += amount
     this.budget.add(this.uses, this.place, amount)

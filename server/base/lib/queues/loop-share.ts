@@ -170,7 +170,7 @@ export class LoopShare {
   }
 }
 
-/** Returns a function that tells how much of the loop's time was used since its last call. */
+/** Returns a function that returns how much of the loop's time was used since its last call. */
 function measureLoop(): () => number {
   let before = performance.eventLoopUtilization()
   return () => {

@@ -14,7 +14,7 @@ import type { CatalogChange } from './change.ts'
 import { CatalogError, type NamedCatalogFile } from './file.ts'
 
 /**
- * Saves and retires issuers. `isRetired` tells which stored ones the files no longer have. Throws
+ * Saves and retires issuers. `isRetired` is true for stored issuers that no file has. Throws
  * CatalogError for ids that appear twice, and for two issuers of the same tokens.
  */
 export async function applyIssuers(

@@ -21,7 +21,7 @@ interface NamedList {
 
 /**
  * Saves and retires lists; their prices are worked out by `derivePrices`, once all their sources
- * are written. `isRetired` tells which stored lists the files no longer have. Throws CatalogError.
+ * are written. `isRetired` is true for stored lists that no file has. Throws CatalogError.
  */
 export async function applyLists(
   sql: TransactionSql,

@@ -96,7 +96,7 @@ export function retireChannel(sql: Sql, id: string): Promise<boolean> {
 
 /**
  * Retires a model: further calls to it get a 404. Returns false if it is not active. Throws
- * OperatorError while it stands in for an active model.
+ * OperatorError while it is a fallback of an active model.
  */
 export function retireModel(sql: Sql, id: string): Promise<boolean> {
   return retire(sql, { kind: 'model', id }, ({ fallbacks }) => {
@@ -158,8 +158,8 @@ async function withMistakes<T>(mistakes: readonly Mistake[], work: Promise<T>): 
 }
 
 /**
- * Applies entries under a source of their own, so that they retire nothing else. Names in use are
- * found beside the other mistakes, and once more under the catalog's lock.
+ * Applies entries under a new source, so that they retire nothing else. Names in use are reported
+ * with the other mistakes, and checked once more under the catalog's lock.
  */
 async function applyEntries(
   options: EditOptions,

@@ -78,7 +78,7 @@ function costOf(
   return { ...key, amount: '0' }
 }
 
-/** Compares the amounts of one unit exactly, whatever number of units each buys. */
+/** Compares prices of one unit exactly, even if they are for different numbers of units. */
 function dearer(a: StoredPrice, b: StoredPrice): StoredPrice {
   const [ofA, ofB] = [parseAmount(a.amount) ?? 0n, parseAmount(b.amount) ?? 0n]
   return ofB * BigInt(a.per) > ofA * BigInt(b.per) ? b : a

@@ -82,7 +82,7 @@ export function toSettleRow(
 function returnTokens(limits: HoldLimits, { chargeNanos, lines }: Settlement) {
   const names = tokenSubjects(limits)
   const used = chargeNanos === null ? 0 : countTokens(lines)
-  // A record without tokens says nothing about them.
+  // A record without lines does not state how many tokens were used.
   if (names.length === 0 || used === undefined || used === limits.tokens) return {}
   return { returned_tokens: { tokens: limits.tokens - used, names } }
 }

@@ -1,6 +1,6 @@
 /**
- * Mail with a link that works once. The link stands in the queue sealed, as its token is stored
- * nowhere else either.
+ * Mail with a link that works once. The link is encrypted in the queue: its token is stored in the
+ * clear nowhere else either.
  */
 import type { TransactionSql } from 'postgres'
 import { newId } from '../../../base/lib/ids.ts'

@@ -27,7 +27,7 @@ export type SendResult =
 
 const CONNECT_MS = 10_000
 const SILENCE_MS = 20_000
-/** The whole exchange, whatever the server says meanwhile. */
+/** Time limit of the whole exchange, even if the server keeps answering. */
 export const SEND_MS = 60_000
 
 /** Sends a mail to one address. Never rejects. `totalMs` is for tests. */

@@ -22,7 +22,7 @@ export interface Blob extends Written {
 }
 
 export interface Blobs {
-  /** False while other gateways keep files, in a place of which this process knows nothing. */
+  /** False while other gateways store files where this process cannot read them. */
   readonly keepsFiles: () => boolean
   /**
    * Writes content that stays loose until it is adopted. Rejects with the storage's errors, or with

@@ -19,7 +19,7 @@ const PURPOSE = 'call'
 
 export interface UploadToPublish {
   readonly accountId: string
-  /** The last segment of the URL; its extension tells vendors the format. */
+  /** The last segment of the URL; vendors read the format from its extension. */
   readonly filename: string
   readonly bytes: number
   readonly content: Readable

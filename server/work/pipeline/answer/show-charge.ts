@@ -49,7 +49,7 @@ export interface StreamTail {
   heldBytes(): number
 }
 
-/** Returns undefined for a stream that shows no charge: its bytes pass as they are. */
+/** Returns undefined for a stream that shows no charge: its bytes pass unchanged. */
 export function createTail({
   call,
   metering,

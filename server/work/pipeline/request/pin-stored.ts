@@ -105,8 +105,8 @@ export async function pinTargets<Target extends { readonly routes: readonly Usab
 }
 
 /**
- * Returns the request without the ids of items of the input that are not this account's: the vendor
- * looks ids up, whatever else an item has.
+ * Returns the request without the ids of input items that are not this account's: the vendor looks
+ * every id up, even that of an item with content.
  */
 export function withoutIds(request: RequestJson, positions: readonly number[]): RequestJson {
   const paths = positions.map((position) => ['input', position, 'id'])

@@ -56,7 +56,7 @@ export async function readRequest(
   return { ...json, file: undefined, digest: () => digestOf(context, sent) }
 }
 
-/** Returns the body with members in place of its own. Throws 400. */
+/** Returns the body with `members` replaced or added. Throws 400. */
 function withMembers(sent: Buffer, members: Body): Buffer {
   const { body, fields } = parseObject(sent)
   const entries = Object.entries(members).map(([name, value]) => [name, JSON.stringify(value)])

@@ -47,7 +47,7 @@ export interface ResolvedCall {
   readonly idempotency: IdempotencyClaim | null
   /** The earlier answers that the request continues; absent if it continues none. */
   readonly chain?: Chain | undefined
-  /** The charge stands in the answer's body, beside its usage. */
+  /** The answer's body states the charge, next to its usage. */
   readonly showsCost?: true
   /** Tools that were taken out of the request, since the model has no price for them. */
   readonly takenOut?: readonly ToolOffer[]

@@ -193,7 +193,7 @@ async function answerStream(
     return current
   }
   const { answer, accepted } = watchForId(opened, acceptId)
-  // Usually the first event has the id: then the response can be resumed whatever happens next.
+  // Usually the first event has the id: then the response can be resumed after any failure.
   await accepted()
   const delivered = await followResponse(engine, order.context, answer, {
     task,

@@ -27,7 +27,7 @@ export interface TaskCharge extends Omit<Charge, 'basis'> {
   readonly cost: UpstreamCost | null
 }
 
-/** Units that every task has once, whatever its upstream states. */
+/** Units of which every task has exactly one, even if its upstream states another number. */
 const ONCE: Quantities = { task: 1, call: 1 }
 
 /** Returns the charge: by stated usage, else by measured and estimated quantities. */

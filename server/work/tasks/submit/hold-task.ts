@@ -1,6 +1,6 @@
 /**
- * Creates a task with its hold in one transaction, whatever else has the account and while the
- * database comes back.
+ * Creates a task with its hold in one transaction. Repeats it while another transaction has locked
+ * the account, and while the database is coming back.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TransactionSql } from 'postgres'

@@ -28,7 +28,7 @@ export function draftModel(upstreamModel: string): NewModel {
   }
 }
 
-/** The price without an amount of its own is left out: that of the input stands in for it. */
+/** Leaves a price without an amount out: the price of the input applies instead. */
 export function listPrices({ type, input, output, cached }: NewModel): PriceDraft[] {
   const prices = [{ ...NEW_PRICE, amount: input }]
   if (type === 'embedding') return prices

@@ -26,7 +26,7 @@ const COLUMNS = [
   ...(['reason', 'id'] as const),
 ]
 
-/** Each batch goes on where the one before ended, as of the first. */
+/** Each batch continues after the one before it, as of the time of the first. */
 async function* exportMovements(sql: Sql, accountId: string): AsyncGenerator<string> {
   yield encodeRow([...COLUMNS, 'currency'])
   let cursor: string | undefined

@@ -1,4 +1,4 @@
-/** The pages of the reference: their addresses, their contents, and what stands in them. */
+/** The pages of the reference: their addresses, tables of contents and texts. */
 import { isCallable, type ReferenceOperation } from '../operation.ts'
 import { TAG_DESCRIPTIONS } from '../tags.ts'
 import { renderFrame, type SearchFiles } from './frame.ts'

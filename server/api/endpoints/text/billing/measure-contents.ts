@@ -38,7 +38,7 @@ export function listEmbedded(value: JsonObject): string[] {
   return parts.flatMap((part) => asString(member(part, 'text')) || [])
 }
 
-/** One alone may stand in place of a list. */
+/** Returns the items of a list; a single item counts as a list of one. */
 export function toList(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value
   return value === undefined || value === null ? [] : [value]

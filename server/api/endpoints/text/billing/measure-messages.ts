@@ -26,7 +26,7 @@ const PLAIN_BLOCKS: ReadonlySet<unknown> = new Set([
   'tool_reference',
 ])
 
-/** Blocks of the vendor's own work; it has more of them than it tells. */
+/** Blocks that the vendor's own tools add; it has more types than it documents. */
 const HOSTED_BLOCK = /^(?!web_search)[a-z_]{1,60}_tool_result$|^compaction$|^mcp_tool_/
 
 export function measureMessages(value: JsonObject): Measure {
@@ -85,7 +85,7 @@ function readSource(measure: Measure, kind: MediaKind, source: unknown, at: () =
     addElsewhere(measure)
     return
   }
-  // A source of text counts as text, whatever its other members.
+  // A text source counts as text, regardless of its other members.
   if (source.type === 'text') return
   if (source.type === 'content') readBlocks(measure, source.content, () => `${at()}source.content`)
   else addMedia(measure, kind, source.type === 'base64' ? source.data : undefined)

@@ -65,7 +65,7 @@ function readTexts(root: unknown): Texts {
   for (let next = open.pop(); next; next = open.pop()) {
     const [value, isJson] = next
     if (typeof value === 'string') {
-      // A list of a million empty texts would be joined to a text of its own.
+      // Joined with separators, a million empty texts would become a long text.
       if (value !== '') found.texts.push(value)
     } else if (typeof value === 'number' || typeof value === 'boolean') found.others += 1
     else if (Array.isArray(value)) {

@@ -1,7 +1,7 @@
 /**
  * Signing up: whoever confirms an address, by a link in a mail or by a provider, gets an account of
- * their own. Until it is confirmed nothing depends on whether the address is known, so that no
- * answer and no delay tells.
+ * their own. Before that nothing depends on whether the address is known, so that neither an answer
+ * nor a delay reveals it.
  */
 import { hash } from 'node:crypto'
 import type { TransactionSql } from 'postgres'

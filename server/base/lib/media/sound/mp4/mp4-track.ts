@@ -105,7 +105,7 @@ function readSizes(table: Buffer) {
   return { even: 0, count, of: (index: number) => readShort(short, index) }
 }
 
-/** Returns the stated number of entries of a table, as far as they are there. */
+/** Returns the stated number of entries of a table, or as many as the bytes have. */
 function countEntries(content: Buffer, at: number, bytesEach: number): number {
   return Math.min(read32(content, at), Math.max(0, content.length - at - 4) / bytesEach)
 }
