@@ -18,6 +18,7 @@ for (const resetsAt of ['2026-11-27T00:00:00Z', null]) {
       const body = renderError(error, envelope, {}, 'req_1') as never
       assert.deepEqual(factsIn(envelope, body), ['budget_exceeded', 'bud_1', resetsAt])
       assert.deepEqual(errorHeaders(error)['retry-after'], undefined)
+      assert.equal(error.outcome, 'budget_exceeded')
     })
   }
 }

@@ -24,7 +24,7 @@ export function recordRequest(
   const seconds = (at - startedAt) / 1000
   const left = status === CALLER_LEFT ? 'caller_gone' : undefined
   const outcome = left ?? facts.outcome ?? (error ? 'refused' : 'ok')
-  if (!isProbe) metrics.call({ route, outcome, status, seconds, refusal: error?.row })
+  if (!isProbe) metrics.call({ route, outcome, status, seconds, refusal: error?.outcome })
   // Readiness changes are logged once, when they happen, not at every probe.
   if (error && ERRORS[error.row].status >= 500 && !isProbe) {
     const fields = describeRequest(context, { status, seconds, outcome })

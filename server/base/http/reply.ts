@@ -121,7 +121,7 @@ export function sendJson(
 export function sendError(context: Context, thrown: unknown): GatewayError {
   const error =
     thrown instanceof GatewayError ? thrown : new GatewayError('internal', { cause: thrown })
-  context.facts.outcome ??= error.row
+  context.facts.outcome ??= error.outcome
   const body = renderError(error, context.envelope, context.request.headers, context.requestId)
   const headers = errorHeaders(error)
   if (mayStillSend(context)) headers.connection = 'close'

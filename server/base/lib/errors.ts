@@ -167,6 +167,11 @@ export class GatewayError extends Error {
   get status(): number {
     return this.details.status ?? ERRORS[this.row].status
   }
+
+  /** The name in logs and metrics: a full budget is no empty balance, though both are a 402. */
+  get outcome(): ErrorName | 'budget_exceeded' {
+    return this.details.budget ? 'budget_exceeded' : this.row
+  }
 }
 
 /** Returns a 400 error that names the field. */
