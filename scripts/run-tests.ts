@@ -105,10 +105,11 @@ async function runAll(): Promise<number> {
       await runShares(unit, outcome)
       return report(outcome, sorted.unit.length)
     }
+    // From the end of the alphabet: `tasks` waits longest, and what is left at the end is short.
     const mixed = mix(
       share('browser', sorted.browser),
-      share('gateway', sorted.inProcess),
-      share('process', sorted.processes),
+      share('gateway', sorted.inProcess).toReversed(),
+      share('process', sorted.processes).toReversed(),
       files.filter((file) => ALONE.has(file)).map(alone),
       unit,
     )
