@@ -126,6 +126,17 @@ test('a kind that is listed with no tokens is no reason for a review', () => {
   assert.deepEqual(read(usageOf(counts)), { input_token: 10, output_token: 5 })
 })
 
+test('sound without a stated output is reviewed: its bytes say nothing of its tokens', () => {
+  const sound = { inlineData: { mimeType: 'audio/wav', data: 'UklGRg==' } }
+  const candidates = [{ content: { parts: [sound] }, finishReason: 'STOP' }]
+  const lost = { unknownUsage: ['usageMetadata'] }
+  assert.deepEqual(read(usageOf({ total: 1 }), { candidates }), lost)
+  assert.deepEqual(read(undefined, { candidates }), lost)
+  const stated = usageOf({ prompt: 9, candidates: 250, made: { AUDIO: 250 }, total: 259 })
+  const expected = { input_token: 9, audio_output_token: 250, output_token: 0 }
+  assert.deepEqual(read(stated, { candidates }), expected)
+})
+
 test('an address that was read is tokens and no search', () => {
   const urlMetadata = [{ retrievedUrl: 'https://a.example', urlRetrievalStatus: 'OK' }]
   const candidates = [{ ...SAID, urlContextMetadata: { urlMetadata } }]

@@ -148,7 +148,10 @@ export class ContentsReader implements PartReader {
     const { functionCall: call, inlineData: data, thought } = piece
     const signature = asString(piece.thoughtSignature) || undefined
     if (isObject(call)) return [this.readCall(call, signature)]
-    if (isObject(data)) return thought === true ? NO_PARTS : readImage(data, signature)
+    if (isObject(data)) {
+      if (!isImage(data)) this.usage.noteMedia()
+      return thought === true ? NO_PARTS : readImage(data, signature)
+    }
     this.mark = signature ?? this.mark
     const text = asString(piece.text) ?? ''
     if (text === '') return NO_PARTS
@@ -178,8 +181,10 @@ export class ContentsReader implements PartReader {
 const lost = (): Part => ({ kind: 'error', error: UPSTREAM_ERROR })
 const isCall = ({ kind }: Part) => kind === 'call'
 
-function readImage({ mimeType, data }: JsonObject, signature: string | undefined): readonly Part[] {
-  const media = asString(mimeType) ?? ''
-  if (!media.startsWith('image/') || typeof data !== 'string') return NO_PARTS
-  return [{ kind: 'image', media, data, signature }]
+const isImage = ({ mimeType }: JsonObject) => asString(mimeType)?.startsWith('image/') ?? false
+
+function readImage(image: JsonObject, signature: string | undefined): readonly Part[] {
+  const { mimeType, data } = image
+  if (!isImage(image) || typeof data !== 'string') return NO_PARTS
+  return [{ kind: 'image', media: asString(mimeType) ?? '', data, signature }]
 }

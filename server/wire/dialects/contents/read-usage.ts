@@ -28,6 +28,7 @@ export class ContentsUsage {
   private readonly queries = new Set<string>()
   private isGrounded = false
   private pictures = 0
+  private hasMedia = false
   private hasOutput = false
   private isBlocked = false
   private known: UsageReading | undefined
@@ -67,6 +68,13 @@ export class ContentsUsage {
     this.known = undefined
   }
 
+  /** Records sound, or another medium that is no picture, in the answer. */
+  noteMedia(): void {
+    this.hasMedia = true
+    this.hasOutput = true
+    this.known = undefined
+  }
+
   /**
    * Records that the prompt was refused: the vendor has generated nothing, whatever the answer
    * contains.
@@ -94,7 +102,7 @@ export class ContentsUsage {
   private interpret(): UsageReading {
     const { usage, pictures } = this
     const searches = this.countSearches()
-    const isLost = pictures > 0 && readOutput(usage, true) === undefined
+    const isLost = (pictures > 0 || this.hasMedia) && readOutput(usage, true) === undefined
     const nothing = this.isBlocked && !this.hasOutput ? { output_token: 0 } : {}
     const stated = { ...nothing, ...(isObject(usage) ? this.readTokens(usage) : {}) }
     const tier = this.readTier()
