@@ -7,7 +7,8 @@ import { LargeGarbage } from './large-garbage.ts'
 import { SpillFile } from './spill-file.ts'
 
 /**
- * - `arriving`: bodies of requests and messages that are not complete
+ * - `arriving`: bodies of requests that are not complete
+ * - `incoming`: long messages of WebSockets that are not complete
  * - `request`: complete ones, until their calls have ended
  * - `answer`: whole answers while they arrive and leave
  * - `whole`: those that are read, and events of streams that have not ended, until their calls have
@@ -19,6 +20,7 @@ import { SpillFile } from './spill-file.ts'
  */
 const SHARES = {
   arriving: { ofFree: 1 / 16 },
+  incoming: { ofFree: 1 / 8, takesOne: true },
   request: { ofFree: 1 / 2, takesOne: true },
   answer: { ofFree: 1 / 8 },
   whole: { ofFree: 1 / 2, takesOne: true },

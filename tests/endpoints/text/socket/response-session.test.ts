@@ -272,3 +272,48 @@ test('a message that does not arrive whole is bounded in bytes and in time', (t)
   assert.equal(late.socket.closed, 1013)
   assert.equal(usedBy(memory), 0)
 })
+
+/** The head of a masked text frame of so many bytes. */
+function frameHead(bytes: number): Buffer {
+  const head = Buffer.alloc(14)
+  head[0] = 0x81
+  head[1] = 0xff
+  head.writeBigUInt64BE(BigInt(bytes), 2)
+  return head
+}
+
+test('a long message waits for room in memory, for twenty seconds, and is not read', async (t) => {
+  const memory = testMemory({ bytesMax: 16 * MB })
+  const head = frameHead(8 * MB)
+  const all = [1, 2, 3].map(() => open(t, undefined, memory))
+  const paused = () => all.map(({ socket }) => socket.isPaused)
+  const settled = () => new Promise((resolve) => setImmediate(resolve))
+  for (const { connection } of all) connection.emit('data', head)
+  const [first, second, third] = all
+  assert.deepEqual(paused(), [false, true, true])
+  assert.equal(usedBy(memory), 8 * MB + 3 * head.length)
+  first?.connection.emit('data', Buffer.alloc(MB))
+  assert.equal(usedBy(memory), 8 * MB + 3 * head.length)
+  first?.socket.emit('close')
+  await settled()
+  assert.deepEqual(paused(), [false, false, true])
+  third?.tick(20_000)
+  await settled()
+  assert.equal(third?.socket.closed, 1013)
+  assert.equal(second?.socket.closed, undefined)
+  second?.socket.emit('close')
+  await settled()
+  assert.equal(usedBy(memory), 0)
+})
+
+test('a short message waits for no long one, and the next long one still counts', (t) => {
+  const memory = testMemory({ bytesMax: 16 * MB })
+  const [long, short] = [1, 2].map(() => open(t, undefined, memory))
+  long?.connection.emit('data', frameHead(8 * MB))
+  short?.connection.emit('data', Buffer.from([0x81, 0x02, 0x7b, 0x7d]))
+  assert.equal(short?.socket.isPaused, false)
+  assert.equal(short?.socket.closed, undefined)
+  // The message before it ends behind its head.
+  long?.socket.emit('message', Buffer.from('{"type":"other"}'))
+  assert.equal(usedBy(memory), 8 * MB + 4)
+})

@@ -6,15 +6,22 @@ import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import type { Portion } from '../../../../base/lib/memory/budget.ts'
 import type { Memory } from '../../../../base/lib/memory/memory.ts'
+import { FrameLengths } from './frame-lengths.ts'
 
 /** Bytes that may wait for a slow reader; beyond them nothing more is read or produced. */
 const WAITING_BYTES_MAX = 1024 * 1024
-/** Fewer bytes are no message that is held up, but for example answers to pings. */
+/**
+ * Fewer bytes are no message that is held up, but for example answers to pings. A longer frame has
+ * its room in memory before the rest of it is read.
+ */
 const PARTIAL_BYTES_MIN = 64 * 1024
 /** Time in which nothing is read of a peer whose messages are refused. */
 const SLOW_MS = 1_000
 /** Time for a message to arrive whole, as for the body of a request. */
 const ARRIVAL_MS = 60_000
+/** A long frame waits so long for room. */
+const ROOM_WAIT_MS = 20_000
+const TOO_LARGE = 'messages of this account are too large together'
 const TRY_AGAIN_LATER = 1013
 
 export interface SocketFlowOptions {
@@ -33,18 +40,27 @@ export class SocketFlow {
   private readonly options: SocketFlowOptions
   private readonly leaving: Portion
   private readonly arriving: Portion
+  /** Of long frames, whole from their head on. */
+  private readonly incoming: Portion
   private arrival: NodeJS.Timeout | undefined
   private stall: NodeJS.Timeout | undefined
   private slow: NodeJS.Timeout | undefined
   private isWaiting = false
+  private isClosed = false
+  private readonly frames = new FrameLengths(PARTIAL_BYTES_MIN, (bytes) => this.onLong(bytes))
+  /** Long frames that wait for room. */
+  private roomless = 0
+  /** The room of the last long frame that has some. */
+  private longBytes = 0
 
   constructor(options: SocketFlowOptions) {
     this.options = options
     const { socket, connection, accountId, memory } = options
     this.leaving = memory.bytes.portion(accountId, 'message')
     this.arriving = memory.bytes.portion(accountId, 'request')
+    this.incoming = memory.bytes.portion(accountId, 'incoming')
     // Before the WebSocket reads them, and with them the end of a message.
-    connection.prependListener('data', (chunk: Buffer) => this.onBytes(chunk.length))
+    connection.prependListener('data', (chunk: Buffer) => this.onBytes(chunk))
     socket.on('message', () => this.onArrived())
     socket.on('close', () => this.onClose())
   }
@@ -87,17 +103,37 @@ export class SocketFlow {
 
   private readOn(): void {
     const { socket } = this.options
-    if (!this.stall && !this.slow && !this.isWaiting && socket.isPaused) socket.resume()
+    if (this.stall || this.slow || this.isWaiting || this.roomless > 0) return
+    if (socket.isPaused) socket.resume()
   }
 
-  private onBytes(bytes: number): void {
-    if (!this.arriving.grow(bytes)) {
-      this.cutOff('messages of this account are too large together')
+  private onBytes(chunk: Buffer): void {
+    if (!this.arriving.grow(this.frames.push(chunk))) {
+      this.cutOff(TOO_LARGE)
       return
     }
-    if (this.arriving.amount < PARTIAL_BYTES_MIN) return
-    this.countWork(bytes)
+    const isLong = this.incoming.amount > 0 || this.roomless > 0
+    if (this.arriving.amount < PARTIAL_BYTES_MIN && !isLong) return
+    this.countWork(chunk.length)
     this.arrival ??= setTimeout(() => this.cutOff('a message did not arrive in time'), ARRIVAL_MS)
+  }
+
+  /** Reads on once a frame of this length has room. */
+  private onLong(bytes: number): void {
+    const taken = this.incoming.growSoon(bytes, ROOM_WAIT_MS)
+    if (typeof taken === 'boolean') {
+      this.longBytes = bytes
+      return
+    }
+    this.roomless += 1
+    this.options.socket.pause()
+    taken.then((isTaken) => {
+      this.roomless -= 1
+      this.longBytes = bytes
+      if (this.isClosed) this.incoming.release()
+      else if (isTaken) this.readOn()
+      else this.cutOff(TOO_LARGE)
+    })
   }
 
   /** Reads nothing while the account has used more of the event loop than its share. */
@@ -112,11 +148,13 @@ export class SocketFlow {
     })
   }
 
-  /** The request that a message becomes counts its bytes from now on. */
+  /** The request that a message becomes counts its bytes from now on; the next may have begun. */
   private onArrived(): void {
     clearTimeout(this.arrival)
     this.arrival = undefined
     this.arriving.release()
+    this.incoming.release()
+    if (this.frames.isInLong() && this.roomless === 0) this.incoming.force(this.longBytes)
   }
 
   /** Closes the connection with a reason, which a peer that does not read will not get. */
@@ -129,7 +167,10 @@ export class SocketFlow {
   private onClose(): void {
     clearTimeout(this.stall)
     clearTimeout(this.slow)
-    this.onArrived()
+    clearTimeout(this.arrival)
+    this.isClosed = true
+    this.arriving.release()
+    this.incoming.release()
     this.leaving.release()
   }
 }
