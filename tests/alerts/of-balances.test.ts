@@ -127,6 +127,9 @@ test('a key that expires: 7 days and 1 day before, at the steps that it lives th
   assert.deepEqual(await stepsOf(), [])
   await expire(6 * 24, 2)
   assert.deepEqual(await stepsOf(), [], 'made for less than 7 days')
+  await expire(7 * 24 - 0.01, 0)
+  assert.deepEqual(await stepsOf(), [7], 'made for 7 days, which took a moment')
+  await sql`delete from alert_event where account_id = ${accountId}`
   await expire(6 * 24, 1_000)
   assert.deepEqual(await stepsOf(), [7])
   await sql`update api_key set created_at = created_at where id = ${key.id}`
