@@ -90,3 +90,26 @@ test('a content type without a usable boundary is refused', async () => {
     assertRefused(outcome, type)
   }
 })
+
+test('a connection that closes before all was read ends the file', async () => {
+  const content = new Readable({ read: () => undefined })
+  // Of a short form all has arrived before it is read.
+  const request = Object.assign(content, { headers: { 'content-type': TYPE }, complete: true })
+  const files: Readable[] = []
+  let error: unknown
+  const reading = readUpload(request as unknown as IncomingMessage, content, {
+    take(_name, file) {
+      files.push(file)
+      return file.toArray()
+    },
+  })
+  reading.catch((reason: unknown) => {
+    error = reason
+  })
+  content.push(FORM.slice(0, INSIDE))
+  await until('the file', () => files.length > 0)
+  content.destroy()
+  await until('a refusal', () => error)
+  assert.ok(error instanceof GatewayError, String(error))
+  await until('the end of the file', () => files.every((file) => file.closed))
+})

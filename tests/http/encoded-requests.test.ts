@@ -31,7 +31,10 @@ const MB = 1024 * 1024
 
 /** A request whose body comes in these pieces. */
 function arrive(encoding: string, pieces: readonly Buffer[]): Context {
-  const message = Readable.from(pieces, { objectMode: false })
+  return arriveAs(Readable.from(pieces, { objectMode: false }), encoding)
+}
+
+function arriveAs(message: Readable, encoding: string): Context {
   const headers = { 'content-encoding': encoding }
   const request = Object.assign(message, { headers, complete: true }) as unknown as IncomingMessage
   const route = { path: '/', pattern: '/', query: new URLSearchParams(), params: {} }
@@ -115,6 +118,17 @@ describe('a decoded body', () => {
       }
     })
   }
+
+  test('whose connection closes before all was read fails', async () => {
+    const message = new Readable({ read: () => undefined })
+    const content = openContent(arriveAs(message, 'gzip'), MB)
+    message.push(gzipSync(Buffer.from('some text')).subarray(0, 12))
+    content.resume()
+    const failed = new Promise((resolve) => content.once('error', resolve))
+    await new Promise((resolve) => message.once('data', resolve))
+    message.destroy()
+    assert.equal(((await failed) as GatewayError).status, 400)
+  })
 
   test('that expands a hundredfold is cut where memory starts to matter', async () => {
     const bomb = gzipSync(Buffer.alloc(32 * MB))

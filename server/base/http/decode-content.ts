@@ -82,7 +82,7 @@ export function openContent(context: Context, bytesMax: number): Readable {
   const count = (bytes: number) => {
     context.bodyBytes += bytes
   }
-  return decode(request, encoding, bytesMax, () => request.complete, count)
+  return decode(request, encoding, bytesMax, () => request.readableEnded, count)
 }
 
 /**

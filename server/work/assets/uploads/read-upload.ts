@@ -80,8 +80,9 @@ export async function readUpload<T>(
       taking.catch(refuse)
     })
     parser.on('error', (cause) => refuse(invalid('the upload is not well formed', cause)))
+    // A request that has arrived whole may close while its end is still to be read.
     const onRequestClose = () => {
-      if (!request.complete) refuse(invalid('the upload broke off'))
+      if (!request.readableEnded) refuse(invalid('the upload broke off'))
     }
     parser.on('close', () => {
       // The request may stay open long after its upload; do not let it retain the parser.
