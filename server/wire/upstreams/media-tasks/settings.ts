@@ -19,7 +19,10 @@ const path = z
   })
 const method = z.enum(['GET', 'POST', 'PUT', 'DELETE'])
 /** A member of the answer, or one of its headers. */
-const figure = z.union([pointer, z.string().regex(/^header:[a-z][a-z0-9-]{0,80}$/)])
+const figure = z.union([
+  pointer,
+  z.string().regex(/^header:[a-z][a-z0-9-]{0,80}$/, 'a header such as "header:x-units"'),
+])
 
 export const bodyTemplate = z.record(z.string(), z.json())
 
