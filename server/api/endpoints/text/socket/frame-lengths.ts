@@ -8,14 +8,17 @@ const IS_MASKED = 0x80
 const MASK_BYTES = 4
 /** The first byte of a frame, and the one that has its length. */
 const HEAD_BYTES = 2
+/** With a length of eight bytes and a mask. */
+const HEAD_BYTES_MAX = 14
 /** A length of this value stands in the next two bytes, a larger one in the next eight. */
 const IN_TWO = 126
 
 export class FrameLengths {
   private readonly longBytes: number
   private readonly onLong: (bytes: number) => void
-  /** The bytes of a head that is not complete. */
-  private head: number[] = []
+  /** The beginning of a head whose end is in the next chunk. */
+  private readonly head = Buffer.alloc(HEAD_BYTES_MAX)
+  private headBytes = 0
   /** Bytes of the content of the frame, and those of them that are still to come. */
   private length = 0
   private rest = 0
@@ -30,11 +33,16 @@ export class FrameLengths {
   push(chunk: Buffer): number {
     let others = 0
     for (let at = 0; at < chunk.length; ) {
-      const step = this.rest > 0 ? Math.min(this.rest, chunk.length - at) : 1
-      if (!this.isInLong()) others += step
-      if (this.rest > 0) this.rest -= step
-      else this.pushHead(chunk[at] ?? 0)
-      at += step
+      if (this.rest === 0) {
+        const passed = this.passHead(chunk, at)
+        others += passed
+        at += passed
+        continue
+      }
+      const passed = Math.min(this.rest, chunk.length - at)
+      if (!this.isInLong()) others += passed
+      this.rest -= passed
+      at += passed
     }
     return others
   }
@@ -44,17 +52,41 @@ export class FrameLengths {
     return this.rest > 0 && this.length > this.longBytes
   }
 
-  private pushHead(byte: number): void {
-    this.head.push(byte)
-    const [, second = 0] = this.head
-    const short = second & LENGTH_BITS
-    const more = short < IN_TWO ? 0 : short === IN_TWO ? 2 : 8
-    const mask = (second & IS_MASKED) === 0 ? 0 : MASK_BYTES
-    if (this.head.length < HEAD_BYTES + more + mask) return
-    const written = this.head.slice(HEAD_BYTES, HEAD_BYTES + more)
-    this.length = more === 0 ? short : written.reduce((sum, one) => sum * 256 + one, 0)
+  /** Reads a head, or one byte of one that is not all in the chunk. Returns the bytes read. */
+  private passHead(chunk: Buffer, at: number): number {
+    if (this.headBytes === 0) {
+      const size = sizeOfHead(chunk, at, chunk.length)
+      if (size !== undefined) {
+        this.begin(chunk, at)
+        return size
+      }
+    }
+    this.head[this.headBytes] = chunk[at] ?? 0
+    this.headBytes += 1
+    if (sizeOfHead(this.head, 0, this.headBytes) !== undefined) {
+      this.headBytes = 0
+      this.begin(this.head, 0)
+    }
+    return 1
+  }
+
+  private begin(bytes: Buffer, at: number): void {
+    const short = (bytes[at + 1] ?? 0) & LENGTH_BITS
+    const from = at + HEAD_BYTES
+    if (short < IN_TWO) this.length = short
+    else if (short === IN_TWO) this.length = bytes.readUInt16BE(from)
+    else this.length = Number(bytes.readBigUInt64BE(from))
     this.rest = this.length
-    this.head = []
     if (this.length > this.longBytes) this.onLong(this.length)
   }
+}
+
+/** Returns the size of the head at `at`; undefined if it does not end before `end`. */
+function sizeOfHead(bytes: Buffer, at: number, end: number): number | undefined {
+  if (at + HEAD_BYTES > end) return undefined
+  const second = bytes[at + 1] ?? 0
+  const short = second & LENGTH_BITS
+  const lengthBytes = short < IN_TWO ? 0 : short === IN_TWO ? 2 : 8
+  const size = HEAD_BYTES + lengthBytes + ((second & IS_MASKED) === 0 ? 0 : MASK_BYTES)
+  return at + size > end ? undefined : size
 }
