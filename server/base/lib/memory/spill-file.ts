@@ -13,6 +13,12 @@ const RETRY_SECONDS = 5
 const PIECE_BYTES = 64 * 1024
 const FULL = 'this account has too many bytes of requests and answers under way: wait for some'
 
+/**
+ * Node ends a process whose garbage has an open file. One that is forgotten costs its account a
+ * share of the disk instead, and nobody else anything.
+ */
+const openFiles = new Set<SpillFile>()
+
 export class SpillFile {
   private readonly handle: FileHandle
   private readonly portion: Portion
@@ -21,6 +27,7 @@ export class SpillFile {
   private constructor(handle: FileHandle, portion: Portion) {
     this.handle = handle
     this.portion = portion
+    openFiles.add(this)
   }
 
   /** `portion` counts its bytes on disk, and is given back with it. Rejects with 503. */
@@ -65,6 +72,7 @@ export class SpillFile {
   async close(): Promise<void> {
     if (this.isClosed) return
     this.isClosed = true
+    openFiles.delete(this)
     this.portion.release()
     await this.handle.close()
   }
