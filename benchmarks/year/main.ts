@@ -20,6 +20,8 @@ import { createBlobs } from '../../server/work/assets/storage/blobs.ts'
 import { createDiskStorage } from '../../server/work/assets/storage/disk-storage.ts'
 import { openPlace } from '../../testbed/laboratory.ts'
 import { readOptions } from '../../testbed/options.ts'
+import { findPostmaster } from '../../testbed/postmaster.ts'
+import { readCpuSeconds } from '../../testbed/proc.ts'
 import { readConditions, report, round, table } from '../../testbed/results.ts'
 import { comparePaidPath, type PaidPath } from './paid-path.ts'
 
@@ -36,6 +38,8 @@ const TABLES = ['call', 'hold', 'entry', 'ledger_block', 'usage_hour', 'usage_pa
 const conditions = readConditions(`node benchmarks/year/main.ts --calls ${calls}`)
 const place = await openPlace('http://127.0.0.1:9')
 const times: Record<string, number> = {}
+/** Seconds of processors, PostgreSQL's and this process's: other work changes them less. */
+const worked: Record<string, number> = {}
 let bytes: readonly (readonly [string, number, number])[] = []
 const archived = { calls: 0, plain: 0, gzip: 0, zstd: 0 }
 let verified = 0
@@ -60,10 +64,18 @@ finish()
 
 async function timed<T>(name: string, work: () => Promise<T>): Promise<T> {
   const start = performance.now()
+  const before = readWorked()
   const found = await work()
   times[name] = round((performance.now() - start) / 1000)
-  console.log(`${name}: ${times[name]} s`)
+  worked[name] = round(readWorked() - before)
+  console.log(`${name}: ${times[name]} s, ${worked[name]} s of processors`)
   return found
+}
+
+function readWorked(): number {
+  const { user, system } = process.cpuUsage()
+  const postmaster = findPostmaster(place.dataDir)
+  return (user + system) / 1e6 + (postmaster === undefined ? 0 : readCpuSeconds(postmaster))
 }
 
 async function measure(sql: Sql, archiver: Sql): Promise<void> {
@@ -197,18 +209,24 @@ function finish(): void {
   const perArchived = (size: number) => round(size / Math.max(1, archived.calls))
   const sum = bytes.reduce((all, [, heap, indexes]) => all + heap + indexes, 0)
   const kept = ((times['third audit'] ?? 0) * 1e6) / Math.max(1, verified)
-  const each = perArchived((times['archive a month'] ?? 0) * 1e6)
-  report('year', conditions, { calls, times, bytes, archived, paid, verified, isClean }, [
+  const [each, ofProcessors] = [times, worked].map((all) =>
+    round(perArchived((all['archive a month'] ?? 0) * 1e6)),
+  )
+  report('year', conditions, { calls, times, worked, bytes, archived, paid, verified, isClean }, [
     ...table([
       ['bytes per call', 'table', 'indexes'],
       ...bytes.map(([name, heap, indexes]) => [name, perCall(heap), perCall(indexes)]),
       ['all of it', perCall(sum), ''],
     ]),
     '',
-    ...table([['', 'seconds'], ...Object.entries(times)]),
+    ...table([
+      ['', 'seconds', 'of processors'],
+      ...Object.entries(times).map(([name, seconds]) => [name, seconds, worked[name] ?? '']),
+    ]),
     '',
     `${verified} calls are in verified weeks; the third audit takes ${round(kept)} µs for each.`,
-    `The month has ${archived.calls} calls, archived in ${round(each)} µs each; bytes for each:`,
+    `The month has ${archived.calls} calls, archived in ${each} µs each,`,
+    `${ofProcessors} µs of processors; bytes for each:`,
     `${perArchived(archived.plain)} as JSONL, ${perArchived(archived.gzip)} by gzip, ` +
       `${perArchived(archived.zstd)} by zstd.`,
     '',

@@ -94,6 +94,22 @@ test('a week after a failure goes on, and one that is young is refused', async (
   await assert.rejects(checkPeriod(sql, weekAt(new Date())), /before 35 days/)
 })
 
+test('two weeks may be archived at once', async (t) => {
+  const shelf = await open(t)
+  const { sql, blobs, sums } = shelf
+  const archived = await Promise.all(
+    [readWeek('2024-12-30'), STRADDLING].map((week) =>
+      archivePeriod(week, { sql, blobs, holdsMax: 3 }),
+    ),
+  )
+  assert.deepEqual(
+    archived.map(({ holds }) => holds),
+    [8, 16],
+  )
+  assert.equal((await countRows(sql))?.holds, 0)
+  await assertExact(shelf, sums)
+})
+
 for (const [first, second] of [
   [readWeek('2024-04-01'), readMonth('2024-04')],
   [readMonth('2024-04'), readWeek('2024-04-01')],
