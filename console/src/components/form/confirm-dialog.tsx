@@ -1,6 +1,6 @@
 /** Confirms an irreversible action, and stays open until it succeeds or fails. */
-import { Button, Group, Text } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { Button, type ButtonProps, Group, Text } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from '../messages.ts'
 import { Dialog } from './dialog.tsx'
@@ -45,5 +45,27 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
         </Button>
       </Group>
     </Dialog>
+  )
+}
+
+interface ConfirmButtonProps
+  extends Omit<ConfirmDialogProps, 'isOpen' | 'onClose'>,
+    Pick<ButtonProps, 'size' | 'leftSection'> {}
+
+/** A button whose action is confirmed. */
+export function ConfirmButton({ size, leftSection, ...dialog }: ConfirmButtonProps) {
+  const [isAsking, setAsking] = useState(false)
+  return (
+    <>
+      <Button
+        variant="default"
+        size={size}
+        leftSection={leftSection}
+        onClick={() => setAsking(true)}
+      >
+        {dialog.act}
+      </Button>
+      <ConfirmDialog {...dialog} isOpen={isAsking} onClose={() => setAsking(false)} />
+    </>
   )
 }

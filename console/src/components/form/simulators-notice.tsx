@@ -1,16 +1,14 @@
 /** Says that the demo's channels and models are still there, and removes them. */
-import { Box, Button } from '@mantine/core'
-import { useState } from 'react'
+import { Box } from '@mantine/core'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
 import { Notice } from '../state/notice.tsx'
-import { ConfirmDialog } from './confirm-dialog.tsx'
+import { ConfirmButton } from './confirm-dialog.tsx'
 import { messages } from './simulators-messages.ts'
 
 /** Nothing during a demo, and nothing once they are removed. */
 export function SimulatorsNotice() {
   const t = useMessages(messages)
-  const [isOpen, setOpen] = useState(false)
   const { data } = useAdmin('GET /operator/simulators', {})
   const remove = useAdminChange('DELETE /operator/simulators')
   if (!data || data.demo || data.channels.length === 0) return null
@@ -21,23 +19,19 @@ export function SimulatorsNotice() {
         tone="warning"
         title={t('title', counts)}
         action={
-          <Button size="compact-sm" variant="default" onClick={() => setOpen(true)}>
-            {t('act')}
-          </Button>
+          <ConfirmButton
+            size="compact-sm"
+            title={t('ask')}
+            act={t('act')}
+            isDangerous
+            onConfirm={() => remove.mutateAsync({})}
+          >
+            {t('askText', { names: data.models.join(', ') })} {t('askMore')}
+          </ConfirmButton>
         }
       >
         {t('text')}
       </Notice>
-      <ConfirmDialog
-        isOpen={isOpen}
-        title={t('ask')}
-        act={t('act')}
-        isDangerous
-        onConfirm={() => remove.mutateAsync({})}
-        onClose={() => setOpen(false)}
-      >
-        {t('askText', { names: data.models.join(', ') })} {t('askMore')}
-      </ConfirmDialog>
     </Box>
   )
 }

@@ -1,7 +1,6 @@
 /** One asset with its facts, its actions and its copy. */
 import { Button, Group, Stack, Text } from '@mantine/core'
-import { useState } from 'react'
-import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
+import { ConfirmButton } from '../../components/form/confirm-dialog.tsx'
 import { ButtonLink, TextLink } from '../../components/links.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
@@ -80,7 +79,6 @@ function AssetDetails({ asset, onDeleted }: OneProps) {
 function AssetActions({ asset, onDeleted }: OneProps) {
   const t = useMessages(messages)
   const account = useAccount()
-  const [isDeleting, setDeleting] = useState(false)
   const remove = useAdminChange('DELETE /accounts/:account_id/assets/:asset_id')
   return (
     <Group gap="xs">
@@ -92,11 +90,8 @@ function AssetActions({ asset, onDeleted }: OneProps) {
       <ButtonLink to="/tasks" search={{ id: asset.task_id }} variant="default" size="compact-sm">
         {t('task')}
       </ButtonLink>
-      <Button variant="default" size="compact-sm" onClick={() => setDeleting(true)}>
-        {t('delete')}
-      </Button>
-      <ConfirmDialog
-        isOpen={isDeleting}
+      <ConfirmButton
+        size="compact-sm"
         title={t('deleteTitle')}
         act={t('delete')}
         isDangerous
@@ -105,10 +100,9 @@ function AssetActions({ asset, onDeleted }: OneProps) {
           notifyDone(t('deleted'))
           onDeleted()
         }}
-        onClose={() => setDeleting(false)}
       >
         {t('deleteText')}
-      </ConfirmDialog>
+      </ConfirmButton>
     </Group>
   )
 }

@@ -1,8 +1,7 @@
 /** Button that creates a copy without subtitles: an ordinary paid call, with its price. */
-import { Button, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
-import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
+import { ConfirmButton } from '../../components/form/confirm-dialog.tsx'
 import { PriceLines } from '../../components/prices/price-list.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { ApiError, callAdmin } from '../../lib/api.ts'
@@ -19,27 +18,20 @@ export function EraseSubtitles({ taskId }: { readonly taskId: string }) {
   const t = useMessages(messages)
   const account = useAccount()
   const client = useQueryClient()
-  const [isAsking, setAsking] = useState(false)
   return (
-    <>
-      <Button variant="default" size="compact-sm" onClick={() => setAsking(true)}>
-        {t('eraseAct')}
-      </Button>
-      <ConfirmDialog
-        isOpen={isAsking}
-        title={t('eraseTitle')}
-        act={t('eraseAct')}
-        onConfirm={async () => {
-          await startErase(account.id, taskId)
-          await client.invalidateQueries({ queryKey: ['GET /accounts/:account_id/assets'] })
-          notifyDone(t('eraseStarted'))
-        }}
-        onClose={() => setAsking(false)}
-      >
-        {t('eraseText')}
-        <ErasePrice />
-      </ConfirmDialog>
-    </>
+    <ConfirmButton
+      size="compact-sm"
+      title={t('eraseTitle')}
+      act={t('eraseAct')}
+      onConfirm={async () => {
+        await startErase(account.id, taskId)
+        await client.invalidateQueries({ queryKey: ['GET /accounts/:account_id/assets'] })
+        notifyDone(t('eraseStarted'))
+      }}
+    >
+      {t('eraseText')}
+      <ErasePrice />
+    </ConfirmButton>
   )
 }
 

@@ -1,7 +1,7 @@
 /** One budget: what is left of it, its terms, its end users, and what an owner can do. */
 import { Button, Group, Loader, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
+import { ConfirmButton } from '../../components/form/confirm-dialog.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { ButtonLink } from '../../components/links.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
@@ -125,34 +125,23 @@ function Removal({
 }) {
   const t = useMessages(messages)
   const { id: accountId } = useAccount()
-  const [isAsking, setAsking] = useState(false)
   const remove = useAdminChange('DELETE /accounts/:account_id/budgets/:budget_id', {
     refreshes: ['GET /accounts/:account_id/budgets'],
   })
   return (
-    <>
-      <Button
-        variant="default"
-        size="compact-sm"
-        leftSection={<Icon name="trash" size={14} />}
-        onClick={() => setAsking(true)}
-      >
-        {t('remove')}
-      </Button>
-      <ConfirmDialog
-        isOpen={isAsking}
-        title={t('removeTitle')}
-        act={t('remove')}
-        isDangerous
-        onClose={() => setAsking(false)}
-        onConfirm={async () => {
-          await remove.mutateAsync({ params: { account_id: accountId, budget_id: budget.id } })
-          notifyDone(t('deleted'))
-          onRemoved()
-        }}
-      >
-        {budgetName(budget, t)}. {t('removeText')}
-      </ConfirmDialog>
-    </>
+    <ConfirmButton
+      size="compact-sm"
+      leftSection={<Icon name="trash" size={14} />}
+      title={t('removeTitle')}
+      act={t('remove')}
+      isDangerous
+      onConfirm={async () => {
+        await remove.mutateAsync({ params: { account_id: accountId, budget_id: budget.id } })
+        notifyDone(t('deleted'))
+        onRemoved()
+      }}
+    >
+      {budgetName(budget, t)}. {t('removeText')}
+    </ConfirmButton>
   )
 }

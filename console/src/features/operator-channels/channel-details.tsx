@@ -1,7 +1,6 @@
 /** One channel: its health, its settings and its actions. */
 import { Button, Group, Stack, Title } from '@mantine/core'
-import { useState } from 'react'
-import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
+import { ConfirmButton } from '../../components/form/confirm-dialog.tsx'
 import { FieldFacts } from '../../components/list/fields.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
@@ -72,27 +71,19 @@ function Switches({ channel }: { readonly channel: EditedChannel }) {
 
 function Retire({ id, onRetired }: { readonly id: string; readonly onRetired: () => void }) {
   const t = useMessages(messages)
-  const [isConfirming, setConfirming] = useState(false)
   const retire = useAdminChange('DELETE /operator/channels/:channel_id')
   return (
-    <>
-      <Button variant="default" onClick={() => setConfirming(true)}>
-        {t('retire')}
-      </Button>
-      <ConfirmDialog
-        isOpen={isConfirming}
-        title={`${t('retire')}: ${id}`}
-        act={t('retire')}
-        isDangerous
-        onClose={() => setConfirming(false)}
-        onConfirm={async () => {
-          await retire.mutateAsync({ params: { channel_id: id } })
-          notifyDone(t('retired', { id }))
-          onRetired()
-        }}
-      >
-        {t('retireText')}
-      </ConfirmDialog>
-    </>
+    <ConfirmButton
+      title={`${t('retire')}: ${id}`}
+      act={t('retire')}
+      isDangerous
+      onConfirm={async () => {
+        await retire.mutateAsync({ params: { channel_id: id } })
+        notifyDone(t('retired', { id }))
+        onRetired()
+      }}
+    >
+      {t('retireText')}
+    </ConfirmButton>
   )
 }

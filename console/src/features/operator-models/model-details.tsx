@@ -1,7 +1,7 @@
 /** One model: current and past prices, routes, and editing. */
 import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
-import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
+import { ConfirmButton } from '../../components/form/confirm-dialog.tsx'
 import type { PriceDraft } from '../../components/form/prices/price-draft.ts'
 import { TextLink } from '../../components/links.tsx'
 import { Margins } from '../../components/prices/margins.tsx'
@@ -175,27 +175,19 @@ function History({ model }: { readonly model: Model }) {
 
 function Retire({ id, onRetired }: { readonly id: string; readonly onRetired: () => void }) {
   const t = useMessages(messages)
-  const [isConfirming, setConfirming] = useState(false)
   const retire = useAdminChange('DELETE /operator/models/:model_id')
   return (
-    <>
-      <Button variant="default" onClick={() => setConfirming(true)}>
-        {t('retire')}
-      </Button>
-      <ConfirmDialog
-        isOpen={isConfirming}
-        title={`${t('retire')}: ${id}`}
-        act={t('retire')}
-        isDangerous
-        onClose={() => setConfirming(false)}
-        onConfirm={async () => {
-          await retire.mutateAsync({ params: { model_id: id } })
-          notifyDone(t('retired', { id }))
-          onRetired()
-        }}
-      >
-        {t('retireText')}
-      </ConfirmDialog>
-    </>
+    <ConfirmButton
+      title={`${t('retire')}: ${id}`}
+      act={t('retire')}
+      isDangerous
+      onConfirm={async () => {
+        await retire.mutateAsync({ params: { model_id: id } })
+        notifyDone(t('retired', { id }))
+        onRetired()
+      }}
+    >
+      {t('retireText')}
+    </ConfirmButton>
   )
 }

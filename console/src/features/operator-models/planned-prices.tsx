@@ -3,7 +3,7 @@ import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useState } from 'react'
 import { CheckedField } from '../../components/form/checked-form.tsx'
 import { CheckedSubmitForm } from '../../components/form/checked-submit-form.tsx'
-import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
+import { ConfirmButton } from '../../components/form/confirm-dialog.tsx'
 import { readDrafts, toPrices } from '../../components/form/prices/price-draft.ts'
 import { PriceRows } from '../../components/form/prices/price-rows.tsx'
 import { PriceComparison } from '../../components/prices/price-comparison.tsx'
@@ -51,7 +51,6 @@ export function PlannedPrices({ model }: { readonly model: Model }) {
 
 function OnePlan({ model, plan }: { readonly model: Model; readonly plan: Plan }) {
   const t = useMessages(messages)
-  const [isAsking, setAsking] = useState(false)
   const withdraw = useAdminChange('DELETE /operator/models/:model_id/planned-prices/:version')
   const { version, effective_from: from, prices } = plan
   const currency = model.currency ?? 'CNY'
@@ -61,9 +60,18 @@ function OnePlan({ model, plan }: { readonly model: Model; readonly plan: Plan }
         <Text size="sm" fw={500}>
           {t('from')} <TimeText time={from} form="full" />
         </Text>
-        <Button variant="default" size="compact-xs" onClick={() => setAsking(true)}>
-          {t('withdraw')}
-        </Button>
+        <ConfirmButton
+          size="compact-xs"
+          title={`${t('withdraw')}: ${model.id}`}
+          act={t('withdraw')}
+          isDangerous
+          onConfirm={async () => {
+            await withdraw.mutateAsync({ params: { model_id: model.id, version } })
+            notifyDone(t('withdrawn'))
+          }}
+        >
+          {t('withdrawText')}
+        </ConfirmButton>
       </Group>
       <PriceComparison
         label={t('planned')}
@@ -73,19 +81,6 @@ function OnePlan({ model, plan }: { readonly model: Model; readonly plan: Plan }
       <PriceProblems
         problems={plan.price_problems.filter(({ problem }) => problem !== 'unknown_cost')}
       />
-      <ConfirmDialog
-        isOpen={isAsking}
-        title={`${t('withdraw')}: ${model.id}`}
-        act={t('withdraw')}
-        isDangerous
-        onClose={() => setAsking(false)}
-        onConfirm={async () => {
-          await withdraw.mutateAsync({ params: { model_id: model.id, version } })
-          notifyDone(t('withdrawn'))
-        }}
-      >
-        {t('withdrawText')}
-      </ConfirmDialog>
     </div>
   )
 }

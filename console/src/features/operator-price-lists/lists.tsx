@@ -1,7 +1,7 @@
 /** The price lists, and one of them beside the list. */
 import { Button, Group, Stack } from '@mantine/core'
 import { useState } from 'react'
-import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
+import { ConfirmButton } from '../../components/form/confirm-dialog.tsx'
 import { ButtonLink, TextLink } from '../../components/links.tsx'
 import { DataTable } from '../../components/list/data-table.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
@@ -162,27 +162,20 @@ function Details({ list, saved, onSaved, onClose }: DetailsProps) {
 
 function Retirement({ id, onRetired }: { readonly id: string; readonly onRetired: () => void }) {
   const t = useMessages(messages)
-  const [isAsking, setAsking] = useState(false)
   const retire = useAdminChange('DELETE /operator/price-lists/:list_id')
   return (
-    <>
-      <Button variant="default" size="compact-sm" onClick={() => setAsking(true)}>
-        {t('retire')}
-      </Button>
-      <ConfirmDialog
-        isOpen={isAsking}
-        title={`${t('retire')}: ${id}`}
-        act={t('retire')}
-        isDangerous
-        onClose={() => setAsking(false)}
-        onConfirm={async () => {
-          await retire.mutateAsync({ params: { list_id: id } })
-          notifyDone(t('retired', { id }))
-          onRetired()
-        }}
-      >
-        {t('retireText')}
-      </ConfirmDialog>
-    </>
+    <ConfirmButton
+      size="compact-sm"
+      title={`${t('retire')}: ${id}`}
+      act={t('retire')}
+      isDangerous
+      onConfirm={async () => {
+        await retire.mutateAsync({ params: { list_id: id } })
+        notifyDone(t('retired', { id }))
+        onRetired()
+      }}
+    >
+      {t('retireText')}
+    </ConfirmButton>
   )
 }

@@ -1,7 +1,7 @@
 /** One task: timeline, cost, result, and cancellation while it is possible. */
-import { Button, Group, Loader, Stack, Title } from '@mantine/core'
-import { type ReactNode, useState } from 'react'
-import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
+import { Group, Loader, Stack, Title } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { ConfirmButton } from '../../components/form/confirm-dialog.tsx'
 import { ButtonLink } from '../../components/links.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
 import { FieldFacts } from '../../components/list/fields.tsx'
@@ -107,26 +107,19 @@ function Part({ title, children }: { readonly title: string; readonly children: 
 function CancelButton({ taskId }: { readonly taskId: string }) {
   const t = useMessages(messages)
   const account = useAccount()
-  const [isAsking, setAsking] = useState(false)
   const cancel = useAdminChange('POST /accounts/:account_id/tasks/:task_id/cancel')
   return (
-    <>
-      <Button variant="default" size="compact-sm" onClick={() => setAsking(true)}>
-        {t('cancel')}
-      </Button>
-      <ConfirmDialog
-        isOpen={isAsking}
-        title={t('cancelTitle')}
-        act={t('cancel')}
-        isDangerous
-        onConfirm={async () => {
-          await cancel.mutateAsync({ params: { account_id: account.id, task_id: taskId } })
-          notifyDone(t('cancelled'))
-        }}
-        onClose={() => setAsking(false)}
-      >
-        {t('cancelText')}
-      </ConfirmDialog>
-    </>
+    <ConfirmButton
+      size="compact-sm"
+      title={t('cancelTitle')}
+      act={t('cancel')}
+      isDangerous
+      onConfirm={async () => {
+        await cancel.mutateAsync({ params: { account_id: account.id, task_id: taskId } })
+        notifyDone(t('cancelled'))
+      }}
+    >
+      {t('cancelText')}
+    </ConfirmButton>
   )
 }

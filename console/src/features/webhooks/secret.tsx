@@ -1,7 +1,7 @@
 /** The signing secret: masked, shown to owners after verification, rotated with an overlap. */
 import { Button, Group, Text } from '@mantine/core'
 import { useState } from 'react'
-import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
+import { ConfirmButton } from '../../components/form/confirm-dialog.tsx'
 import { Panel } from '../../components/page/panel.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
@@ -23,7 +23,6 @@ export function Secret({ accountId, isOwner }: SecretProps) {
   const params = { account_id: accountId }
   const masked = useAdmin(MASKED, { params })
   const [shown, setShown] = useState<string>()
-  const [isConfirming, setConfirming] = useState(false)
   const reveal = useAdminChange('POST /accounts/:account_id/webhooks/secret/reveal', {
     refreshes: [],
   })
@@ -39,9 +38,17 @@ export function Secret({ accountId, isOwner }: SecretProps) {
       <Button variant="default" size="xs" loading={reveal.isPending} onClick={() => void show()}>
         {t('reveal')}
       </Button>
-      <Button variant="default" size="xs" onClick={() => setConfirming(true)}>
-        {t('rotate')}
-      </Button>
+      <ConfirmButton
+        size="xs"
+        title={t('rotateTitle')}
+        act={t('rotate')}
+        onConfirm={async () => {
+          setShown((await rotate.mutateAsync({ params })).secret)
+          notifyDone(t('rotated'))
+        }}
+      >
+        {t('rotateText')}
+      </ConfirmButton>
     </Group>
   ) : null
   const until = masked.data?.previous_valid_until
@@ -63,18 +70,6 @@ export function Secret({ accountId, isOwner }: SecretProps) {
         </Text>
       ) : null}
       {reveal.error ? <ErrorState error={reveal.error} /> : null}
-      <ConfirmDialog
-        isOpen={isConfirming}
-        title={t('rotateTitle')}
-        act={t('rotate')}
-        onClose={() => setConfirming(false)}
-        onConfirm={async () => {
-          setShown((await rotate.mutateAsync({ params })).secret)
-          notifyDone(t('rotated'))
-        }}
-      >
-        {t('rotateText')}
-      </ConfirmDialog>
     </Panel>
   )
 }
