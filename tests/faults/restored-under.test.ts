@@ -76,7 +76,8 @@ describe('a database restored under a gateway', () => {
 
   test('it is detected and logged; no paid work; after a restart all is charged once', async () => {
     const early = await whole()
-    const slow = '[[tokens:600]] [[chunks:600]] [[chunk-delay:100]]'
+    // Ten minutes, which are never waited for: it runs until its gateway stops.
+    const slow = '[[tokens:600]] [[chunks:600]] [[chunk-delay:1000]]'
     const lasting = await ask(slow, true)
     const checkpointed = await ask('[[tokens:60]] [[chunks:60]] [[chunk-delay:100]]', true)
     // Its checkpoint is in the backup, its end is not.
