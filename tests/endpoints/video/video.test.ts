@@ -71,7 +71,7 @@ describe(VIDEO_PATH, () => {
     ],
     [
       'what the vendor stores',
-      { content: [...TEXT, { type: 'image_url', image_url: { url: 'asset://asset-1' } }] },
+      { content: [...TEXT, { type: 'image_url', image_url: { url: 'mm_file://1' } }] },
     ],
     ['resolution', { resolution: '8k' }],
     ['resolution of another vendor', { resolution: '768P' }],
@@ -214,7 +214,10 @@ describe(VIDEO_PATH, () => {
     const tenant = await stage.gateway.tenant()
     const video = { type: 'video_url', video_url: { url: 'https://media.example/v.mp4' } }
     const audio = { type: 'audio_url', audio_url: { url: 'https://media.example/a.mp3' } }
+    // Of the vendor's library, in which no customer stores anything.
+    const portrait = { type: 'image_url', image_url: { url: 'asset://1' }, role: 'reference_image' }
     for (const content of [
+      [...TEXT, portrait],
       [image()],
       [...TEXT, image('first_frame'), image('last_frame')],
       [...TEXT, ...Array.from({ length: 9 }, () => image('reference_image'))],

@@ -1,4 +1,5 @@
 /** The reading and the removal of video tasks, for both APIs. */
+import type { Body, NamedContent } from '../../../work/pipeline/metering.ts'
 import { isTerminal, type TaskRow } from '../../../work/tasks/task.ts'
 import type { PlainServices } from '../endpoint.ts'
 import type { TaskReading } from '../task-endpoints.ts'
@@ -15,6 +16,7 @@ import {
 
 /** Bytes of a request, which may contain images. */
 const VIDEO_BODY_BYTES_MAX = 64 * 1024 * 1024
+const LIBRARY = /^asset:\/\//i
 
 export const videoReading: TaskReading = {
   kind: 'video',
@@ -22,13 +24,23 @@ export const videoReading: TaskReading = {
   bodyBytesMax: VIDEO_BODY_BYTES_MAX,
   takesPictures: true,
   schema: videoRequest,
-  names: { find: (value) => findReferences(value) },
+  names: { find: findStored },
   check: refuseOwnMembers,
   model: ({ value }) => (typeof value.model === 'string' ? value.model : undefined),
   parameters: readVideoParameters,
   source: { id: readDraftId, use: useDraft },
   keep: keepVideoParameters,
   urls: listMediaUrls,
+}
+
+/**
+ * Returns what a request names at the vendor, without the pictures of its library: the vendor or
+ * the operator puts them there, no customer does, and their ids cannot be guessed.
+ */
+function findStored(value: Body): NamedContent {
+  const { references, identified } = findReferences(value)
+  const isOfLibrary = (id: unknown) => typeof id === 'string' && LIBRARY.test(id)
+  return { identified, references: references.filter(({ id }) => !isOfLibrary(id)) }
 }
 
 /** Cancels a waiting task, or removes a finished one from the lists. */
