@@ -208,7 +208,8 @@ async function runShares(shares: readonly Share[], outcome: Outcome) {
   process.env.NODE_COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'compile')
   const stopping = new AbortController()
   const stop = () => stopping.abort()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+  // A terminal sends it to the runner and to npm, which passes it on: a second one changes nothing.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop)
   const events = run({
     files: shares.map(({ path }) => path),
     concurrency: chosen.concurrency ?? countAtOnce(),
