@@ -73,7 +73,8 @@ class LargeDocument {
     if (!this.rest) return undefined
     const file = await this.context.memory.openFile(accountOf(this.context))
     try {
-      while (this.rest) await file.append(this.takePiece(LARGE_BYTES))
+      const { response } = this.context
+      while (this.rest && !response.destroyed) await file.append(this.takePiece(LARGE_BYTES))
       return file
     } catch (error) {
       await file.close()

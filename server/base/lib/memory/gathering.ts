@@ -59,7 +59,10 @@ export class Gathering {
 
   /** Returns all bytes in memory; they are counted elsewhere. Nothing can be added then. */
   load(): Buffer | Promise<Buffer> {
-    if (this.file) return this.file.readAll()
+    if (this.file) {
+      this.options.memory.garbage.add(this.bytes)
+      return this.file.readAll()
+    }
     return this.chunks.length === 1 ? (this.chunks[0] as Buffer) : Buffer.concat(this.chunks)
   }
 

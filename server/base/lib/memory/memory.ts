@@ -64,6 +64,7 @@ export function createMemory(
   return {
     bytes,
     disk,
+    garbage,
     decoders: new Budget(DECODERS, { decoder: { ofFree: 1, takesOne: true } }),
     /** The event loop's time for large bodies. */
     loop: new LoopShare(isShared, (counted) => garbage.add(counted)),
