@@ -208,7 +208,8 @@ async function runShares(shares: readonly Share[], outcome: Outcome) {
   process.env.NODE_COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'compile')
   const stopping = new AbortController()
   const stop = () => stopping.abort()
-  // A terminal sends it to the runner and to npm, which passes it on: a second one changes nothing.
+  // A terminal sends it to the runner and to npm, which passes it on: a second one changes nothing,
+  // so that the server of the run is stopped in any case.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop)
   const events = run({
     files: shares.map(({ path }) => path),
@@ -242,7 +243,6 @@ async function runShares(shares: readonly Share[], outcome: Outcome) {
     if (file) outcome.durations.set(nameOf(shares, file), duration_ms)
   })
   for await (const text of events.compose(spec)) process.stdout.write(text)
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop)
   outcome.isAborted ||= stopping.signal.aborted || unread.signal.aborted
 }
 
