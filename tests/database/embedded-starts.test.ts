@@ -4,17 +4,21 @@ import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { startEmbedded } from '../../server/base/database/embedded/embedded.ts'
 import { makeClone } from '../support/clone.ts'
 import { serverPid, stopLeftServer, useDataDir } from '../support/database/data-dir.ts'
-import { makeDataDir } from '../support/database/own-postgres.ts'
+import { makeDataDir, serverProcesses } from '../support/database/own-postgres.ts'
 import { runDatabaseProcess } from '../support/database/run-database-process.ts'
 import { mountSmallDisk, noSmallDisk, remountReadOnly } from '../support/database/small-disk.ts'
+import { until } from '../support/until.ts'
 
 const isRoot = process.getuid?.() === 0
 const NOBODY = 65534
 /** A user every system has; PostgreSQL wants one with a name. */
 const DAEMON = 1
 const onlyRoot = isRoot ? false : 'only root runs PostgreSQL as somebody else'
+
+const commandOf = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8')
 
 test('two gateways that start for the first time together: one wins', async (t) => {
   const dataDir = useDataDir(t)
@@ -73,6 +77,32 @@ test('a TMPDIR too deep for a socket does not matter', async (t) => {
   const gateway = await runDatabaseProcess(dataDir, 'owner', { env: { TMPDIR: deep } })
   assert.ok(gateway.ready, `${gateway.refused}`)
   assert.equal(await gateway.close(), 0)
+})
+
+test('a start waits for the server of the run before, which is still stopping', async (t) => {
+  const dataDir = useDataDir(t)
+  const first = await startEmbedded({ dataDir })
+  const pid = first.pid() ?? 0
+  const checkpointer = serverProcesses(pid).find((one) => commandOf(one).includes('checkpointer'))
+  assert.ok(checkpointer)
+  process.kill(checkpointer, 'SIGSTOP')
+  process.kill(pid, 'SIGINT')
+  const lockFile = join(dataDir, 'postgres', 'postmaster.pid')
+  await until('the stop', () => readFileSync(lockFile, 'utf8').includes('stopping'))
+  await assert.rejects(
+    startEmbedded({ dataDir, stoppingMs: 1 }),
+    new RegExp(`run before is still stopping .*: start again once process ${pid} has ended, or`),
+  )
+  const said: string[] = []
+  const onProgress = (message: string) => {
+    said.push(message)
+    process.kill(checkpointer, 'SIGCONT')
+  }
+  const second = await startEmbedded({ dataDir, onProgress })
+  assert.deepEqual([...new Set(said)], ['waiting for the PostgreSQL of the run before to stop'])
+  assert.equal(second.adopted, false)
+  assert.notEqual(second.pid(), pid)
+  await second.stop()
 })
 
 test('data of another major version is recognised', async (t) => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { type OpenedDatabase, openDatabase } from '../../server/base/database/open.ts'
 import { serverPid, useDataDir } from '../support/database/data-dir.ts'
 import { serverProcesses, signalServer } from '../support/database/own-postgres.ts'
 import { runDatabaseProcess } from '../support/database/run-database-process.ts'
@@ -32,6 +33,27 @@ test('a second gateway is refused with the reason, and the first goes on', async
   )
   assert.ok(serverPid(dataDir))
   assert.equal(await first.close(), 0)
+})
+
+test('a gateway that starts while another stops gets a server of its own', async (t) => {
+  const dataDir = useDataDir(t)
+  const first = await openDatabase({ dataDir, owner: true })
+  const startedOf = async ({ sql }: Pick<OpenedDatabase, 'sql'>) => {
+    const [row] = await sql<{ at: string }[]>`select pg_postmaster_start_time()::text as at`
+    return row?.at
+  }
+  const started = await startedOf(first)
+  const opening = openDatabase({ dataDir, owner: true })
+  await until('the second at the lock', async () => {
+    const [row] = await first.sql`
+      select from pg_stat_activity where application_name = 'tributary owner' offset 1`
+    return row !== undefined
+  })
+  await first.stop()
+  const second = await opening
+  assert.notEqual(await startedOf(second), started)
+  await second.stop()
+  assert.equal(serverPid(dataDir), undefined)
 })
 
 test('after kill -9 of the gateway the next one adopts the server that was left', async (t) => {

@@ -15,7 +15,7 @@ import { judgeServer, REPLICA } from './judge-server.ts'
 import { type DatabaseState, probeDatabase } from './probe.ts'
 import { DatabaseProblem } from './problem.ts'
 import { countSessions, readServer } from './store.ts'
-import { READ_ONLY, readErrorCode } from './unavailable.ts'
+import { isUnavailable, READ_ONLY, readErrorCode } from './unavailable.ts'
 import { waitForServer } from './wait-for-server.ts'
 
 export interface OpenOptions {
@@ -60,6 +60,16 @@ export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase
     if (existsSync(options.dataDir)) closeToOthers(options.dataDir)
     return await openExternal({ url: options.databaseUrl }, options)
   }
+  try {
+    return await openEmbedded(options)
+  } catch (error) {
+    if (!isUnavailable(error)) throw error
+    // The run before has stopped the server that was found: now one is started.
+    return await openEmbedded(options)
+  }
+}
+
+async function openEmbedded(options: OpenOptions): Promise<OpenedDatabase> {
   const server = await startEmbedded(options)
   return options.owner ? await own(server, options) : await join(server, options)
 }
@@ -82,8 +92,7 @@ async function own(server: EmbeddedServer, options: OpenOptions): Promise<Opened
   const unwatch = watchServer(server, onTrouble)
   const close = async () => {
     await unwatch()
-    await ownership.release()
-    await server.stop()
+    await ownership.end(() => server.stop())
   }
   return await openPool({ place: server.place, kind: 'embedded', close }, options)
 }

@@ -51,6 +51,8 @@ export interface EmbeddedOptions {
   readonly dataDir: string
   /** PostgreSQL settings to override; only for test servers. */
   readonly settings?: Readonly<Record<string, string>>
+  /** The longest wait for a server that is stopping; only for tests. */
+  readonly stoppingMs?: number
   readonly onProgress?: (message: string) => void
 }
 
@@ -77,7 +79,9 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
     initialise({ binaries, user, folder, superuser: USER, password })
   }
   const settings = chooseSettings(cluster, options.settings ?? {})
-  const start = () => ensureRunning({ binaries, user, folder, place, settings, progress })
+  const { stoppingMs } = options
+  const starting = { binaries, user, folder, place, settings, progress, stoppingMs }
+  const start = () => ensureRunning(starting)
   const adopted = await start()
   await createDatabase(place, cluster)
   return {

@@ -6,7 +6,7 @@ import { DatabaseProblem } from '../problem.ts'
 import { ping } from '../store.ts'
 import { readErrorCode } from '../unavailable.ts'
 import type { Binaries, RunAs } from './binaries.ts'
-import { explainFailure } from './explain.ts'
+import { explainFailure, explainStopping } from './explain.ts'
 import {
   correctStaleLock,
   findRunning,
@@ -14,14 +14,17 @@ import {
   isStillExiting,
   markLog,
   reportsReady,
+  reportsStopping,
   type ServerFolder,
   startServer,
 } from './postmaster.ts'
 
 const START_MS = 60_000
-const EXITING_MS = 15_000
+/** A shutdown writes everything that is not on disk yet, which takes a while on a slow one. */
+const STOPPING_MS = 60_000
 const POLL_INTERVAL_MS = 10
 const EXITING_POLL_MS = 100
+const REPORT_INTERVAL_MS = 5_000
 const WRONG_PASSWORD = '28P01'
 
 export interface Starting {
@@ -31,39 +34,67 @@ export interface Starting {
   readonly place: DatabasePlace
   readonly settings: Readonly<Record<string, string>>
   readonly progress: (message: string) => void
+  /** The longest wait for a server that is stopping; only for tests. */
+  readonly stoppingMs?: number | undefined
 }
 
-/** Resolves to true if a running server was found, or false if one was started. */
+/**
+ * Resolves to true if a running server was found, or false if one was started. Waits for the end of
+ * one that is stopping.
+ */
 export async function ensureRunning(starting: Starting): Promise<boolean> {
-  const { folder } = starting
-  const deadline = performance.now() + EXITING_MS
+  const { folder, stoppingMs = STOPPING_MS } = starting
+  let deadline = performance.now() + stoppingMs
+  const report = createReport(starting)
   for (;;) {
-    if (await adopt(starting)) return true
+    const found = await adopt(starting, report)
+    if (found === 'running') return true
+    if (found === 'stopped') deadline = performance.now() + stoppingMs
     const since = markLog(folder)
     try {
       await start(starting, since)
       return false
     } catch (error) {
       // Another process has just started one, or backends of a dead one are still exiting.
-      if (!isStillExiting(folder, since) || performance.now() > deadline) throw error
+      if (!isStillExiting(folder, since)) throw error
+      if (performance.now() > deadline) throw explainStopping(folder)
     }
+    report()
     await sleep(EXITING_POLL_MS)
   }
 }
 
-/** Resolves to false if no server runs, or if the one found was exiting. */
-async function adopt(starting: Starting): Promise<boolean> {
-  const { folder } = starting
+/** Returns a function that reports a wait for the server of the run before, now and then. */
+function createReport({ progress }: Starting): () => void {
+  let reportAt = 0
+  return () => {
+    if (performance.now() < reportAt) return
+    progress('waiting for the PostgreSQL of the run before to stop')
+    reportAt = performance.now() + REPORT_INTERVAL_MS
+  }
+}
+
+/** A server that was found: `stopped` if it was stopping, and is waited for. */
+type Found = 'none' | 'running' | 'stopped'
+
+async function adopt(starting: Starting, report: () => void): Promise<Found> {
+  const { folder, stoppingMs = STOPPING_MS } = starting
   const running = findRunning(folder.cluster)
-  if (running === undefined) return false
-  const isUp = () => isPostgres(running)
+  if (running === undefined) return 'none'
+  const isUp = () => isPostgres(running) && !reportsStopping(folder)
   try {
     await waitUntilAnswering(starting, markLog(folder), isUp)
-    return true
+    return 'running'
   } catch (error) {
     if (isUp()) throw error
-    return false
   }
+  const deadline = performance.now() + stoppingMs
+  while (isPostgres(running)) {
+    if (performance.now() > deadline) throw explainStopping(folder)
+    report()
+    await sleep(POLL_INTERVAL_MS)
+  }
+  return 'stopped'
 }
 
 async function start(starting: Starting, since: number): Promise<void> {
@@ -94,7 +125,7 @@ async function waitUntilAnswering(
     if (performance.now() > deadline) throw explainFailure(folder, since)
     if (performance.now() > reportAt) {
       progress('waiting for PostgreSQL to recover')
-      reportAt = performance.now() + 5_000
+      reportAt = performance.now() + REPORT_INTERVAL_MS
     }
     await sleep(POLL_INTERVAL_MS)
   }

@@ -3,7 +3,7 @@ import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseProblem } from '../problem.ts'
 import { readErrorCode } from '../unavailable.ts'
-import { readLog, type ServerFolder } from './postmaster.ts'
+import { findRunning, readLog, type ServerFolder } from './postmaster.ts'
 
 /**
  * The size of a write-ahead log segment; with less free space PostgreSQL cannot report its error.
@@ -58,6 +58,20 @@ export function explainFailure(folder: ServerFolder, since: number): DatabasePro
   const fatal = lines.findLast((line) => /FATAL|PANIC|ERROR/.test(line)) ?? lines.at(-1) ?? ''
   const why = fatal.replace(/^.*?(FATAL|PANIC|ERROR):\s*/, '')
   return new DatabaseProblem(`PostgreSQL did not start: ${why} (see ${folder.logFile})`)
+}
+
+/** Returns what to do about a server of the run before that does not end. */
+export function explainStopping(folder: ServerFolder): DatabaseProblem {
+  const pid = findRunning(folder.cluster)
+  const advice =
+    pid === undefined
+      ? 'start again once no process uses it any more'
+      : `start again once process ${pid} has ended, or end it with 'kill -QUIT ${pid}', which ` +
+        'loses no committed data'
+  return new DatabaseProblem(
+    `the embedded PostgreSQL of the run before is still stopping in ${folder.cluster}: ` +
+      `${advice} (see ${folder.logFile})`,
+  )
 }
 
 function diskFull(folder: string, cause?: unknown): DatabaseProblem {

@@ -12,7 +12,11 @@ const CLAIM_MS = 4_000
 const POLL_INTERVAL_MS = 100
 
 export interface Ownership {
-  readonly release: () => Promise<void>
+  /**
+   * Stops the server before the lock is released: a gateway that took the lock between the two
+   * would lose its server.
+   */
+  readonly end: (stopServer: () => Promise<void>) => Promise<void>
 }
 
 interface Claim {
@@ -41,8 +45,9 @@ export async function takeOwnership(
     if (!stopping.signal.aborted) onStolen()
   })()
   return {
-    async release() {
+    async end(stopServer) {
       stopping.abort()
+      await stopServer()
       await claim?.release()
       await keeping
     },

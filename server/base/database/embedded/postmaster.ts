@@ -60,6 +60,11 @@ export function reportsReady(folder: ServerFolder): boolean {
   return readLock(folder.cluster)[STATUS_LINE]?.trim() === 'ready'
 }
 
+/** Returns true if the server on this cluster reports that it has been told to stop. */
+export function reportsStopping(folder: ServerFolder): boolean {
+  return readLock(folder.cluster)[STATUS_LINE]?.trim() === 'stopping'
+}
+
 /**
  * Corrects the lock files of a dead server if its pid now belongs to another process, as happens in
  * a restarted container: PostgreSQL would mistake that process for its predecessor and give up.
