@@ -29,6 +29,7 @@ const headersOf = (path: string, more: Record<string, string> = {}) =>
 const block = (control: object) => [
   { role: 'user', content: [{ type: 'text', text: 'hi', cache_control: control }] },
 ]
+const PLACE = 'messages[0].content[0]'
 const long = { type: 'ephemeral', ttl: '1h' }
 
 const REFUSED: readonly Case[] = [
@@ -141,6 +142,33 @@ test('common requests are accepted', async () => {
     const answer = await gateway.post(path, key, bodyOf(path, more), headersOf(path, headers))
     assert.equal(answer.status, 200, `${JSON.stringify(more)}: ${answer.text.slice(0, 300)}`)
   }
+})
+
+test('a lifetime of a cache that no vendor gets needs no price, and is named', async () => {
+  const routes = ['sim-openai', 'sim-anthropic'].map((channel) => {
+    return { channel, upstream_model: channel === 'sim-openai' ? 'sim-chat' : 'sim-claude' }
+  })
+  const prices = ['input_token', 'output_token'].map((unit) => ({ unit, per: 1, amount: '0.001' }))
+  const model = (id: string, count: number) => {
+    return { id, type: 'chat', prices, routes: routes.slice(0, count) }
+  }
+  await gateway.apply({ models: [model('translated', 1), model('either', 2)] }, 'lifetimes')
+  const { key } = await gateway.tenant()
+  const ask = (id: string) =>
+    gateway.post(
+      MESSAGES,
+      key,
+      { model: id, max_tokens: 20, messages: block(long) },
+      headersOf(MESSAGES),
+    )
+  const answer = await ask('translated')
+  assert.equal(answer.status, 200, answer.text)
+  assert.equal(answer.headers.get('x-tributary-ignored'), 'cache_control.ttl')
+  const { held, charged, basis, review } = await gateway.record(answer, key)
+  assert.ok(Number(held) >= Number(charged) && Number(charged) > 0, `${held} ${charged}`)
+  assert.deepEqual([basis, review], ['usage', false])
+  const refused = await ask('either')
+  assert.deepEqual([refused.status, refused.json.error.param], [400, `${PLACE}.cache_control.ttl`])
 })
 
 test('options with a price are held at the highest price and charged as served', async () => {

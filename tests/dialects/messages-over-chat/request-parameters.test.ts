@@ -236,6 +236,12 @@ describe('tools', () => {
     assert.deepEqual(ignoredOf({ output_config: { effort: 'low' } }), ['output_config.effort'])
     const hints = { metadata: { user_id: 'u' }, context_management: { edits: [{}] } }
     assert.deepEqual(ignoredOf({ ...hints, speed: 'standard', thinking: { type: 'disabled' } }), [])
+    const mark = (ttl: string) => ({ cache_control: { type: 'ephemeral', ttl } })
+    const tool = { name: 'f', input_schema: {} }
+    for (const marked of [mark('1h'), { tools: [{ ...tool, ...mark('1h') }, tool] }]) {
+      assert.deepEqual(ignoredOf(marked), ['cache_control.ttl'])
+    }
+    assert.deepEqual(ignoredOf(mark('5m')), [])
     assert.equal(refusedField({ temperature: 'hot' }), 'temperature')
   })
 

@@ -89,6 +89,12 @@ test('what no chat has is named, unless it is a hint or not set', () => {
   ])
   const settings = { text: { verbosity: 'low' }, reasoning: { effort: 'high' } }
   assert.deepEqual(ignoredOf(settings), ['text.verbosity', 'reasoning.effort'])
+  const marked = [{ role: 'user', content: 'hi', cache_control: { type: 'ephemeral', ttl: '1h' } }]
+  assert.deepEqual(ignoredOf({ input: marked, prompt_cache_options: { ttl: '1h' } }), [
+    'prompt_cache_options.ttl',
+    'cache_control.ttl',
+  ])
+  assert.deepEqual(ignoredOf({ prompt_cache_options: { ttl: '30m' } }), [])
   assert.deepEqual(ignoredOf({ store: true, metadata: { a: 'b' }, moderation: null, n: 0 }), [])
 })
 

@@ -4,6 +4,7 @@ import { pseudonym } from '../../../base/lib/text/pseudonym.ts'
 import { type ChatQuirks, switchesThinking, switchThinking } from '../chat/quirks.ts'
 import { listIgnored, namesIn } from '../ignored.ts'
 import { checkNumbers, InvalidRequest } from '../invalid-request.ts'
+import { nameLongLifetime } from '../usage/write-lifetime.ts'
 
 /** Fields with their own meaning are built one by one; a field not named here is not sent. */
 export function translateMessageParameters(request: JsonObject, quirks: ChatQuirks): JsonObject {
@@ -44,7 +45,11 @@ export function listIgnoredByChat(
   })
   const effort = member(config, 'effort')
   const isEffortLost = effort !== undefined && effort !== null && !('reasoning_effort' in sent)
-  return isEffortLost ? [...ignored, 'output_config.effort'] : ignored
+  return [
+    ...ignored,
+    ...(isEffortLost ? ['output_config.effort'] : []),
+    ...nameLongLifetime(request),
+  ]
 }
 
 function readMaxTokens(value: unknown, { max_tokens_limit: maxTokensLimit }: ChatQuirks): number {

@@ -4,6 +4,7 @@ import { pseudonym } from '../../../base/lib/text/pseudonym.ts'
 import { type ChatQuirks, switchesThinking, switchThinking } from '../chat/quirks.ts'
 import { listIgnored, namesIn } from '../ignored.ts'
 import { checkNumbers, InvalidRequest } from '../invalid-request.ts'
+import { isLongLifetime, nameLongLifetime } from '../usage/write-lifetime.ts'
 
 /** Fields with their own meaning are built one by one; a field not named here is not sent. */
 export function translateResponseParameters(request: JsonObject, quirks: ChatQuirks): JsonObject {
@@ -44,7 +45,10 @@ export function listIgnoredSettings(request: JsonObject, sent: JsonObject): stri
   if (!isAbsent(effort) && effort !== 'none' && !isSent) {
     ignored.push('reasoning.effort')
   }
-  return ignored
+  if (isLongLifetime(member(request.prompt_cache_options, 'ttl'))) {
+    ignored.push('prompt_cache_options.ttl')
+  }
+  return [...ignored, ...nameLongLifetime(request)]
 }
 
 function translateMaxTokens(value: unknown, quirks: ChatQuirks): JsonObject {

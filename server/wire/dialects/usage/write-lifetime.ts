@@ -14,10 +14,27 @@ const INNER = ['content', 'output', 'function'] as const
  * names none asks for five minutes.
  */
 export function readWriteLifetime(value: JsonObject): WriteLifetime | undefined {
-  const marks = [value.cache_control, ...LISTS.flatMap((name) => listMarks(value[name]))]
-  const set = marks.filter(isObject)
+  const set = listSetMarks(value)
   if (set.some(({ ttl }) => ttl === '1h')) return '1h'
   return set.length > 0 ? '5m' : undefined
+}
+
+/** Lifetimes that vendors bill as the default. */
+const SHORT: ReadonlySet<unknown> = new Set([undefined, null, '5m', '30m'])
+
+/** Returns true for a lifetime with a price of its own. */
+export function isLongLifetime(ttl: unknown): boolean {
+  return !SHORT.has(ttl)
+}
+
+/** Returns `cache_control.ttl` for a request with a mark of a longer lifetime than the default. */
+export function nameLongLifetime(value: JsonObject): readonly string[] {
+  return listSetMarks(value).some(({ ttl }) => isLongLifetime(ttl)) ? ['cache_control.ttl'] : []
+}
+
+function listSetMarks(value: JsonObject): readonly JsonObject[] {
+  const marks = [value.cache_control, ...LISTS.flatMap((name) => listMarks(value[name]))]
+  return marks.filter(isObject)
 }
 
 /** Recursion is limited by the depth of the body. */

@@ -7,6 +7,7 @@
 import { invalidField } from '../../../../base/lib/errors.ts'
 import { isAbsent, isObject, type JsonObject } from '../../../../base/lib/json.ts'
 import { foldKey } from '../../../../wire/dialects/json-scan.ts'
+import { isLongLifetime } from '../../../../wire/dialects/usage/write-lifetime.ts'
 
 /** Tokens per image, regardless of its size; most cost less. */
 const IMAGE_TOKENS = 1_600
@@ -154,10 +155,7 @@ export function readCacheControl(
   noteTtl(measure, control.ttl, () => `${at()}cache_control.ttl`)
 }
 
-/** Cache lifetimes without a price of their own. */
-const SHORT_TTLS: ReadonlySet<unknown> = new Set([undefined, null, '5m', '30m'])
-
 export function noteTtl(measure: Measure, ttl: unknown, field: () => string): void {
-  if (measure.longCache || SHORT_TTLS.has(ttl)) return
+  if (measure.longCache || !isLongLifetime(ttl)) return
   measure.longCache = { field: field(), ttl: typeof ttl === 'string' ? ttl : JSON.stringify(ttl) }
 }

@@ -73,7 +73,7 @@ export function readMessagesOptions(
   measure: Measure,
   inputTokens: number,
 ): PricedOptions {
-  const options = readCommon(value, measure)
+  const options = readCommon(value, measure, { isDropped: true })
   readPricedTools(options, value, kindOf(inputTokens))
   readSearchOptions(options, value, { isDropped: true })
   readFallbacks(options, value.fallbacks)

@@ -26,8 +26,15 @@ export interface PricedOptions {
   calls: number
 }
 
-/** Reads tier, speed, region, thinking, caches and audio, which any dialect may have. */
-export function readCommon(value: JsonObject, measure: Measure): PricedOptions {
+/**
+ * Reads tier, speed, region, thinking, caches and audio, which any dialect may have. `marks`:
+ * `isDropped` for a dialect whose translators all leave out marks of content for caches.
+ */
+export function readCommon(
+  value: JsonObject,
+  measure: Measure,
+  marks: Pick<RequestedFeature, 'isDropped'> = {},
+): PricedOptions {
   const options: PricedOptions = { facts: {}, features: [], models: [], isHosted: false, calls: 0 }
   readTier(options, value.service_tier)
   readWord(options, 'speed', 'speed', value.speed)
@@ -39,7 +46,7 @@ export function readCommon(value: JsonObject, measure: Measure): PricedOptions {
   if (longCache) {
     const { field, ttl } = longCache
     const known = ttl === '1h' ? ({ unit: 'cache_write_1h_token' } as const) : {}
-    options.features.push({ field, value: ttl, ...known })
+    options.features.push({ field, value: ttl, ...known, ...marks })
   }
   if (audioAt) {
     const quantity = measure.audioTokens

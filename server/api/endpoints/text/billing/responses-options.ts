@@ -84,7 +84,7 @@ function kindOf(tool: JsonObject): PricedToolKind {
 }
 
 export function readResponsesOptions(value: JsonObject, measure: Measure): PricedOptions {
-  const options = readCommon(value, measure)
+  const options = readCommon(value, measure, { isDropped: true })
   readModalities(options, value)
   readRouter(options, value)
   readSearchOptions(options, value, { isDropped: true })

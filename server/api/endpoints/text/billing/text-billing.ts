@@ -93,7 +93,9 @@ export function quoteText(request: QuotedRequest, dialect: TextDialect): Estimat
   const limits = readLimits(request, dialect)
   const input = inputTokens + countChain(request)
   const ceiling = boundText(request, limits, measure, options)
-  const inputUnit: Unit = measure.longCache ? 'cache_write_1h_token' : 'input_token'
+  // Without a price for it, a lifetime is refused, or left out by a translation.
+  const hasLongCache = measure.longCache && sells(request, 'cache_write_1h_token')
+  const inputUnit: Unit = hasLongCache ? 'cache_write_1h_token' : 'input_token'
   const most = boundOpen(request, input, {
     isOpen: options.isHosted || chain?.tokens === null || limits.namesMore,
     elsewhereTokens: measure.elsewhereTokens,
