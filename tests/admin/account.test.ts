@@ -113,6 +113,9 @@ test('budgets are filtered, and listed page by page with the spend limits behind
 test('a refused budget names the field that is wrong', async () => {
   for (const [wrong, param] of [
     [{ scope: 'tag', subject: 'nobody' }, 'subject'],
+    [{ scope: 'account', subject: 'nobody' }, 'subject'],
+    [{ scope: 'end_user', subject: 'nobody' }, 'subject'],
+    [{ models: ['sim-chat', 'gtp-5'] }, 'models[1]'],
     [{ thresholds: [0] }, 'thresholds'],
     [{ max_end_users: 0 }, 'max_end_users'],
   ] as const) {

@@ -25,7 +25,7 @@ describe('keys', () => {
   const create = (body: object) => stage.read(CREATE, { as: 'home-owner', params: at(), body })
 
   test('one is shown once, works, and is found again without its text', async () => {
-    const created = await create({ name: ' web ', spend_limit: '12.5', models: ['gpt-test'] })
+    const created = await create({ name: ' web ', spend_limit: '12.5', models: ['sim-chat'] })
     assert.match(created.key, /^tr-/)
     assert.equal(created.name, 'web')
     const models = await stage.fetch('/v1/models', { key: created.key })
@@ -83,6 +83,24 @@ describe('keys', () => {
     const { status, text } = await stage.ask(CREATE, { as: 'home-owner', params: at(), body: past })
     assert.equal(status, 400)
     assert.match(text, /future/)
+  })
+
+  test('a model that the catalog lacks is refused, unless the key has it already', async () => {
+    const models = ['retiring', 'sim-chat']
+    const ask = (key: typeof CREATE | typeof CHANGE, id: string, body: object) =>
+      stage.ask(key, { as: 'home-owner', params: at(id), body })
+    const unknown = await ask(CREATE, '', { models: ['sim-chat', 'gtp-5'] })
+    assert.equal(unknown.status, 400)
+    assert.match(unknown.text, /models\[1\]: there is no model 'gtp-5': GET \/v1\/models lists/)
+    const routes = [{ channel: 'sim-openai', upstream_model: 'sim-chat' }]
+    const retiring = { id: 'retiring', type: 'chat', free: true, routes }
+    await stage.apply({ models: [retiring] }, 'retiring')
+    const { id } = await create({ models })
+    await stage.apply({ models: [] }, 'retiring')
+    assert.equal((await ask(CREATE, '', { models })).status, 400)
+    assert.equal((await ask(CHANGE, id, { models: ['retiring'] })).status, 200)
+    assert.equal((await ask(CHANGE, id, { models: ['gtp-5'] })).status, 400)
+    assert.equal((await ask(CHANGE, id, { models: null })).status, 200)
   })
 
   test('a rotation leaves the old one for the overlap', async () => {

@@ -183,8 +183,9 @@ function addUpdate(key: Command): void {
     .action((id: string, options: ContentOptions) =>
       withSession(async ({ sql }) => {
         const { name, models, spendLimit, expires, member, allowedIps } = options
-        await refuseUnknownModels(sql, noneToNull(models ?? 'none'))
-        const { account_id: accountId } = await showKey(sql, id)
+        const { account_id: accountId, models: stored } = await showKey(sql, id)
+        const added = noneToNull(models ?? 'none')?.filter((one) => !stored?.includes(one))
+        await refuseUnknownModels(sql, added)
         const changed = await changeKey(sql, id, {
           personId: await readHolder(sql, accountId, member),
           labels: readLabelOptions(options),

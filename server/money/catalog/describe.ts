@@ -83,6 +83,19 @@ export async function listModelSummaries(sql: Sql, withRetired: boolean): Promis
     .map((row) => describe(row, planned.get(row.id)))
 }
 
+/**
+ * Returns the ids that no active model of the catalog has: a key for a typing error could call
+ * nothing, and a budget for one would limit nothing. Null or undefined is every model.
+ */
+export async function findUnknownModels(
+  sql: Sql,
+  ids: readonly string[] | null | undefined,
+): Promise<readonly string[]> {
+  if (!ids || ids.length === 0) return []
+  const active = new Set((await selectModels(sql)).filter(isActive).map(({ id }) => id))
+  return ids.filter((id) => !active.has(id))
+}
+
 /** Returns the currencies that active models are sold in. */
 export async function listSoldCurrencies(sql: Sql): Promise<string[]> {
   const models = await listModelSummaries(sql, false)

@@ -111,6 +111,13 @@ function unknownZone(zone: string): OperatorError {
   )
 }
 
+function withoutSubject(scope: 'account' | 'end_user'): OperatorError {
+  const who = scope === 'account' ? 'the whole account' : 'each end user'
+  return new OperatorError(
+    `subject: a budget of ${who} has none: omit it, or set scope to key, member or tag`,
+  )
+}
+
 interface Place extends BudgetScope {
   /** See budget_names in budgets.sql. */
   readonly counted_under: string
@@ -120,6 +127,7 @@ interface Place extends BudgetScope {
 async function findPlace(transaction: TransactionSql, budget: NewBudget): Promise<Place> {
   const { accountId, scope, subject } = budget
   if (scope === 'account' || scope === 'end_user') {
+    if (subject !== '') throw withoutSubject(scope)
     return { scope, subject: '', counted_under: scope }
   }
   if (scope === 'key') {

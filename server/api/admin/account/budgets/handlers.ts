@@ -17,6 +17,7 @@ import type { HandlersOf } from '../../handler.ts'
 import { refuseAs } from '../../operator-failure.ts'
 import { found } from '../../refusal.ts'
 import type { AdminServices } from '../../services.ts'
+import { refuseUnlistedModels } from '../unlisted-models.ts'
 import type { budgetsContract } from './contract.ts'
 
 interface BudgetParams {
@@ -85,6 +86,7 @@ export const budgetsHandlers: HandlersOf<typeof budgetsContract> = {
   },
   async 'POST /accounts/:account_id/budgets'({ params, body, note, session }, { sql }) {
     const { amount, max_end_users: most, ...terms } = body
+    await refuseUnlistedModels(sql, body.models)
     const created = await refuseAs(
       addBudget(sql, {
         ...terms,

@@ -17,6 +17,7 @@ import type { HandlersOf } from '../../handler.ts'
 import { conflict, refuseAs, withOperatorErrors } from '../../operator-failure.ts'
 import { found } from '../../refusal.ts'
 import type { AdminServices } from '../../services.ts'
+import { refuseUnlistedModels } from '../unlisted-models.ts'
 import { key, type keysContract } from './contract.ts'
 import { findUsedKey, listUsedKeys } from './store.ts'
 
@@ -64,6 +65,7 @@ export const keysHandlers: HandlersOf<typeof keysContract> = {
     const { name, models, limits, spend_limit: spendLimitNanos, expires_at: expiresAt } = body
     const { tags, allow_tags, required_tags, cost_in_answers } = body
     const personId = judgeHolder(session, params.account_id, body.member) ?? null
+    await refuseUnlistedModels(services.sql, models)
     const created = await withOperatorErrors(
       createKey(services.sql, {
         accountId: params.account_id,
@@ -85,6 +87,7 @@ export const keysHandlers: HandlersOf<typeof keysContract> = {
   async 'PATCH /accounts/:account_id/keys/:key_id'({ params, body, note, session }, services) {
     const stored = await readOwnKey(services, params, session)
     const { member, ...content } = body
+    await refuseUnlistedModels(services.sql, content.models, stored.models)
     const { spend_limit: spendLimitNanos, expires_at: expiresAt, ...rest } = content
     const change = encode(key.partial(), content)
     note({
