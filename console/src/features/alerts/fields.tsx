@@ -4,8 +4,8 @@ import type { RowFields, Wording } from '../../components/list/fields.tsx'
 import { StatusBadge, type Tone } from '../../components/state/status-badge.tsx'
 import { WorkStatus } from '../../components/state/work-status.tsx'
 import { AccountName } from '../../components/text/account-name.tsx'
-import { formatMoney, formatNumber, formatTime } from '../../lib/format.ts'
 import type { RowOf } from '../../lib/use-admin.ts'
+import { textOfAlert } from './alert-text.ts'
 import type { messages } from './messages.ts'
 
 export type Alert = RowOf<'GET /operator/alerts'>
@@ -63,49 +63,9 @@ export const OPERATOR_FIELDS: RowFields<Alert, Words> = [
   },
 ]
 
-const SCOPES = ['key', 'member', 'tag'] as const
-
 function toneOf({ event, members }: Alert): Tone {
   if (event === 'balance.empty' || event === 'books.unbalanced') return 'bad'
   return event === 'budget.threshold' && Number(members.threshold) >= 100 ? 'bad' : 'warning'
-}
-
-function textOfAlert(
-  { event, members, currency }: Alert,
-  { t, language }: Pick<Wording<Words>, 't' | 'language'>,
-): string {
-  const text = (name: string) => String(members[name] ?? '')
-  const money = (name: string) =>
-    formatMoney(text(name), { currency: text('currency') || (currency ?? ''), language })
-  if (event === 'budget.threshold') {
-    const count = (name: string) =>
-      text('unit') === 'money' ? money(name) : formatNumber(Number(text(name)), language)
-    const used = {
-      threshold: text('threshold'),
-      spent: count('spent'),
-      amount: count('amount'),
-    }
-    const user = text('end_user')
-    if (user) return t('userText', { ...used, user })
-    // The first refusal counts as 100 %.
-    const isRefusal = used.threshold === '100' && Number(text('spent')) < Number(text('amount'))
-    const sentence = t(isRefusal ? 'refusedText' : 'budgetText', used)
-    const scope = SCOPES.find((one) => one === text('scope'))
-    const name = text('subject_name') || text('subject')
-    return scope ? t(`of_${scope}`, { name, text: sentence }) : sentence
-  }
-  if (event === 'balance.low') {
-    const mark = money('low_balance_at')
-    return t('lowText', { available: money('available'), held: money('held'), mark })
-  }
-  if (event === 'balance.empty') {
-    return t('emptyText402', { required: money('required'), available: money('available') })
-  }
-  if (event === 'key.expiring') {
-    const name = text('key_name') || text('key')
-    return t('keyText', { name, at: formatTime(text('expires_at'), language) })
-  }
-  return t('booksText', { failed: text('failed') })
 }
 
 interface MailsProps {

@@ -18,16 +18,16 @@ interface FieldInputProps {
 export function FieldInput({ field, value, isStored, onChange }: FieldInputProps) {
   const t = useMessages(messages)
   const { kind, choices, isRequired } = field
-  const { label, description } = useSettingWords(field)
+  const named = useSettingWords(field)
   const error = useFieldError(`settings.${field.name}`)
-  const shared = { label, description, value, error }
+  const shared = { ...named, value, error }
   const secretNote = isStored ? t('secretKept') : t('secretNew')
+  if (kind === 'option') return <OptionInput {...shared} onChange={onChange} />
   switch (kind) {
     case 'switch':
       return (
         <Switch
-          label={label}
-          description={description}
+          {...named}
           error={error}
           aria-invalid={error !== undefined}
           checked={value === 'true'}
@@ -61,7 +61,7 @@ export function FieldInput({ field, value, isStored, onChange }: FieldInputProps
       return (
         <JsonInput
           {...shared}
-          description={kind === 'json' ? description : secretNote}
+          description={kind === 'json' ? named.description : secretNote}
           placeholder={t('json')}
           validationError={t('badJson')}
           formatOnBlur
@@ -110,13 +110,36 @@ function useSettingWords({ name, description }: Field) {
   }
 }
 
-interface SecretListProps {
+interface TextProps {
   readonly label: string
   readonly description: string
   readonly value: string
   readonly error: string | undefined
-  readonly isStored: boolean
   readonly onChange: (value: string) => void
+}
+
+/** The choice that leaves an option open. */
+const OPEN = 'default'
+
+function OptionInput({ value, onChange, ...shared }: TextProps) {
+  const t = useMessages(messages)
+  return (
+    <Select
+      {...shared}
+      value={value === '' ? OPEN : value}
+      data={[
+        { value: OPEN, label: t('byDefault') },
+        { value: 'true', label: t('on') },
+        { value: 'false', label: t('off') },
+      ]}
+      allowDeselect={false}
+      onChange={(chosen) => onChange(chosen === null || chosen === OPEN ? '' : chosen)}
+    />
+  )
+}
+
+interface SecretListProps extends TextProps {
+  readonly isStored: boolean
 }
 
 /** Several secrets, one per line. */

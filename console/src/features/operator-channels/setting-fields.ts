@@ -3,7 +3,10 @@
 import { type Change, listChanges } from '../../components/form/list-changes.ts'
 import { plainNumber } from '../../lib/nanos.ts'
 
-/** `secret-json`: a secret of several members; `secret-list`: several secrets. */
+/**
+ * `secret-json`: a secret of several members; `secret-list`: several secrets; `option`: a switch
+ * without a default of its own, so that what leaving it open means depends on other settings.
+ */
 export type FieldKind =
   | 'text'
   | 'secret'
@@ -11,6 +14,7 @@ export type FieldKind =
   | 'secret-list'
   | 'number'
   | 'switch'
+  | 'option'
   | 'choice'
   | 'json'
 
@@ -23,7 +27,7 @@ export interface Field {
   readonly initial: string
 }
 
-/** Values of the form as text; `'true'` or `'false'` for a switch. */
+/** Values of the form as text; `'true'` or `'false'` for a switch, `''` for an open option. */
 export type SettingValues = Readonly<Record<string, string>>
 
 export type Settings = Record<string, unknown>
@@ -52,7 +56,7 @@ function kindOf(schema: Schema, isSecret: boolean): FieldKind {
   if (isSecret && isList(schema)) return 'secret-list'
   if (isSecret) return schema.type === 'object' ? 'secret-json' : 'secret'
   if (Array.isArray(schema.enum)) return 'choice'
-  if (schema.type === 'boolean') return 'switch'
+  if (schema.type === 'boolean') return schema.default === undefined ? 'option' : 'switch'
   if (schema.type === 'number' || schema.type === 'integer') return 'number'
   return schema.type === 'string' ? 'text' : 'json'
 }
@@ -86,7 +90,7 @@ export function toSettings(
     const text = (values[name] ?? '').trim()
     if (text === '') continue
     if (kind === 'number') settings[name] = Number(plainNumber(text))
-    else if (kind === 'switch') settings[name] = text === 'true'
+    else if (kind === 'switch' || kind === 'option') settings[name] = text === 'true'
     else if (kind === 'secret-list') settings[name] = splitLines(text)
     else if (kind === 'json' || kind === 'secret-json') {
       try {

@@ -60,7 +60,7 @@ export function reportsReady(folder: ServerFolder): boolean {
   return readLock(folder.cluster)[STATUS_LINE]?.trim() === 'ready'
 }
 
-/** Returns true if the server on this cluster reports that it has been told to stop. */
+/** Returns true if the server on this cluster reports that it is stopping. */
 export function reportsStopping(folder: ServerFolder): boolean {
   return readLock(folder.cluster)[STATUS_LINE]?.trim() === 'stopping'
 }
