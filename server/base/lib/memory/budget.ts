@@ -13,6 +13,8 @@ export interface FairShare {
   readonly ofFree: number
   /** An account that uses nothing may use all that is free, for one thing that cannot be parted. */
   readonly takesOne?: boolean
+  /** That one thing may come in parts. */
+  readonly inParts?: boolean
 }
 
 export interface KindUse {
@@ -105,14 +107,15 @@ export class Budget<Kind extends string = string> {
     return new GatewayError('rate_limited', { message, retryAfterSeconds })
   }
 
-  /** Returns true if the account may use so much more. */
-  fits(uses: Uses, place: number, amount: number): boolean {
-    const { ofFree, takesOne } = this.shares[place] as FairShare
+  /** Returns true if the account may use so much more for what has `taken`. */
+  fits(uses: Uses, place: number, amount: number, taken: number): boolean {
+    const { ofFree, takesOne, inParts } = this.shares[place] as FairShare
     const own = uses[place] as number
+    const besides = inParts ? own - taken : own
     const left = this.total - this.inUse - amount
     if (left >= 0 && own + amount <= this.reserved * LITTLE) return true
     const free = left - this.reserved
-    return own + amount <= ofFree * free || (takesOne === true && own === 0 && free >= 0)
+    return own + amount <= ofFree * free || (takesOne === true && besides === 0 && free >= 0)
   }
 
   add(uses: Uses, place: number, amount: number): void {
@@ -187,7 +190,7 @@ export class Portion {
 
   /** Takes more. Returns false, with nothing taken, if that is more than the account's share. */
   grow(amount: number): boolean {
-    if (!this.budget.fits(this.uses, this.place, amount)) return false
+    if (!this.budget.fits(this.uses, this.place, amount, this.taken)) return false
     this.force(amount)
     return true
   }

@@ -20,7 +20,7 @@ import { SpillFile } from './spill-file.ts'
  */
 const SHARES = {
   arriving: { ofFree: 1 / 16 },
-  incoming: { ofFree: 1 / 8, takesOne: true },
+  incoming: { ofFree: 1 / 8, takesOne: true, inParts: true },
   request: { ofFree: 1 / 2, takesOne: true },
   answer: { ofFree: 1 / 8 },
   whole: { ofFree: 1 / 2, takesOne: true },

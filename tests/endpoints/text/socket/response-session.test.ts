@@ -306,6 +306,22 @@ test('a long message waits for room in memory, for twenty seconds, and is not re
   assert.equal(usedBy(memory), 0)
 })
 
+test('what a head promises takes 8 MB, and more as it arrives', (t) => {
+  const memory = testMemory({ bytesMax: 64 * MB })
+  const { connection, socket } = open(t, undefined, memory)
+  const head = frameHead(30 * MB)
+  connection.emit('data', head)
+  const used = (megabytes: number) => {
+    for (let count = 0; count < megabytes; count += 1) connection.emit('data', Buffer.alloc(MB))
+    return (usedBy(memory) - head.length) / MB
+  }
+  assert.deepEqual([used(0), used(4), used(1), used(4), used(8)], [8, 8, 16, 30, 30])
+  assert.equal(socket.isPaused, false)
+  socket.emit('message', Buffer.from('{"type":"other"}'))
+  socket.emit('close')
+  assert.equal(usedBy(memory), 0)
+})
+
 test('a short message waits for no long one, and the next long one still counts', (t) => {
   const memory = testMemory({ bytesMax: 16 * MB })
   const [long, short] = [1, 2].map(() => open(t, undefined, memory))

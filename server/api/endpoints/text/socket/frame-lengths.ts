@@ -52,6 +52,11 @@ export class FrameLengths {
     return this.rest > 0 && this.length > this.longBytes
   }
 
+  /** Returns how much of the long frame that is under way has arrived. */
+  arrivedOfLong(): number {
+    return this.isInLong() ? this.length - this.rest : 0
+  }
+
   /** Reads a head, or one byte of one that is not all in the chunk. Returns the bytes read. */
   private passHead(chunk: Buffer, at: number): number {
     if (this.headBytes === 0) {

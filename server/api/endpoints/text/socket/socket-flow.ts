@@ -19,6 +19,11 @@ const PARTIAL_BYTES_MIN = 64 * 1024
 const SLOW_MS = 1_000
 /** Time for a message to arrive whole, as for the body of a request. */
 const ARRIVAL_MS = 60_000
+/**
+ * The room that a long frame takes at first, which most need: a head of 14 bytes may promise 60 MB.
+ * Whenever half of its room has been filled, it takes as much again.
+ */
+const FIRST_ROOM_BYTES = 8 * 1024 * 1024
 /** A long frame waits so long for room. */
 const ROOM_WAIT_MS = 20_000
 const TOO_LARGE = 'messages of this account are too large together'
@@ -40,7 +45,7 @@ export class SocketFlow {
   private readonly options: SocketFlowOptions
   private readonly leaving: Portion
   private readonly arriving: Portion
-  /** Of long frames, whole from their head on. */
+  /** Of long frames, ahead of what arrives. */
   private readonly incoming: Portion
   private arrival: NodeJS.Timeout | undefined
   private stall: NodeJS.Timeout | undefined
@@ -50,8 +55,9 @@ export class SocketFlow {
   private readonly frames = new FrameLengths(PARTIAL_BYTES_MIN, (bytes) => this.onLong(bytes))
   /** Long frames that wait for room. */
   private roomless = 0
-  /** The room of the last long frame that has some. */
+  /** The length of the last long frame, and the room that it has. */
   private longBytes = 0
+  private roomBytes = 0
 
   constructor(options: SocketFlowOptions) {
     this.options = options
@@ -112,24 +118,34 @@ export class SocketFlow {
       this.cutOff(TOO_LARGE)
       return
     }
+    const needsMore = this.frames.arrivedOfLong() * 2 > this.roomBytes
+    if (needsMore && this.roomless === 0) this.takeRoom(this.roomBytes)
     const isLong = this.incoming.amount > 0 || this.roomless > 0
     if (this.arriving.amount < PARTIAL_BYTES_MIN && !isLong) return
     this.countWork(chunk.length)
     this.arrival ??= setTimeout(() => this.cutOff('a message did not arrive in time'), ARRIVAL_MS)
   }
 
-  /** Reads on once a frame of this length has room. */
   private onLong(bytes: number): void {
+    this.longBytes = bytes
+    this.roomBytes = 0
+    this.takeRoom(FIRST_ROOM_BYTES)
+  }
+
+  /** Takes so much room for the last long frame, or what it lacks; reads on once it is there. */
+  private takeRoom(most: number): void {
+    const bytes = Math.min(most, this.longBytes - this.roomBytes)
+    if (bytes <= 0) return
     const taken = this.incoming.growSoon(bytes, ROOM_WAIT_MS)
     if (typeof taken === 'boolean') {
-      this.longBytes = bytes
+      this.roomBytes += bytes
       return
     }
     this.roomless += 1
     this.options.socket.pause()
     taken.then((isTaken) => {
       this.roomless -= 1
-      this.longBytes = bytes
+      this.roomBytes += bytes
       if (this.isClosed) this.incoming.release()
       else if (isTaken) this.readOn()
       else this.cutOff(TOO_LARGE)
@@ -154,7 +170,7 @@ export class SocketFlow {
     this.arrival = undefined
     this.arriving.release()
     this.incoming.release()
-    if (this.frames.isInLong() && this.roomless === 0) this.incoming.force(this.longBytes)
+    if (this.frames.isInLong() && this.roomless === 0) this.incoming.force(this.roomBytes)
   }
 
   /** Closes the connection with a reason, which a peer that does not read will not get. */
