@@ -12,7 +12,7 @@ import {
 } from 'node:zlib'
 import fc from 'fast-check'
 import { type Context, createContext } from '../../server/base/http/context.ts'
-import { openContent } from '../../server/base/http/decode-content.ts'
+import { readContent } from '../../server/base/http/decode-content.ts'
 import { GatewayError } from '../../server/base/lib/errors.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
 import { testMemory } from '../support/memory.ts'
@@ -50,7 +50,9 @@ function arriveAs(message: Readable, encoding: string): Context {
 async function decode(encoding: string, pieces: readonly Buffer[], bytesMax: number) {
   const out: Buffer[] = []
   try {
-    for await (const chunk of openContent(arrive(encoding, pieces), bytesMax)) out.push(chunk)
+    await readContent(arrive(encoding, pieces), bytesMax, async (content) => {
+      for await (const chunk of content) out.push(chunk)
+    })
     return { out: Buffer.concat(out), error: undefined }
   } catch (error) {
     assert.ok(error instanceof GatewayError, String(error))
@@ -121,13 +123,32 @@ describe('a decoded body', () => {
 
   test('whose connection closes before all was read fails', async () => {
     const message = new Readable({ read: () => undefined })
-    const content = openContent(arriveAs(message, 'gzip'), MB)
     message.push(gzipSync(Buffer.from('some text')).subarray(0, 12))
-    content.resume()
-    const failed = new Promise((resolve) => content.once('error', resolve))
+    const reading = readContent(arriveAs(message, 'gzip'), MB, (content) => content.toArray())
     await new Promise((resolve) => message.once('data', resolve))
     message.destroy()
-    assert.equal(((await failed) as GatewayError).status, 400)
+    await assert.rejects(reading, { status: 400 })
+  })
+
+  test('that is refused before it is read is discarded, whatever it holds', async () => {
+    for (const [end, content] of [
+      ['end', 'not encoded at all'],
+      ['close', ''],
+    ] as const) {
+      const message = new Readable({ read: () => undefined })
+      let refused: Readable | undefined
+      const reading = readContent(arriveAs(message, 'gzip'), MB, async (decoded) => {
+        refused = decoded
+        throw new GatewayError('unsupported_media')
+      })
+      await assert.rejects(reading, { status: 415 })
+      const ended = new Promise((resolve) => message.once(end, resolve))
+      message.push(content)
+      if (end === 'end') message.push(null)
+      else message.destroy()
+      await ended
+      assert.equal(refused?.closed, true)
+    }
   })
 
   test('that expands a hundredfold is cut where memory starts to matter', async () => {
@@ -240,5 +261,9 @@ describe('a request', () => {
     const late = gzipSync(body).subarray(0, -40)
     const broken = await post('/v1/files', late, { ...type, 'content-encoding': 'gzip' })
     assert.match(await broken.text(), /"the body is not gzip data, or is cut off"/)
+    for (const path of ['/v1/files', '/v1/audio/transcriptions']) {
+      const other = { 'content-type': 'text/plain', 'content-encoding': 'gzip' }
+      assert.equal((await post(path, PLAIN, other)).status, 415)
+    }
   })
 })

@@ -67,28 +67,45 @@ export function openEncoded(request: IncomingMessage, bytesMax: number): Encodin
 }
 
 /**
- * Returns the content of a request as it arrives: the request itself if it is not encoded. Throws
- * 413 for a declared length beyond `bytesMax`, 415 for another encoding, and 429 or 503 without
- * room for a decoder. A decoded stream fails with a GatewayError: 413 beyond `bytesMax`, 400 for
- * data that cannot be decoded or is cut off.
+ * Calls `read` with the content of a request as it arrives: the request itself if it is not
+ * encoded. Rejects with 413 for a declared length beyond `bytesMax`, 415 for another encoding, and
+ * 429 or 503 without room for a decoder. A decoded stream fails with a GatewayError: 413 beyond
+ * `bytesMax`, 400 for data that cannot be decoded or is cut off.
  */
-export function openContent(context: Context, bytesMax: number): Readable {
+export async function readContent<T>(
+  context: Context,
+  bytesMax: number,
+  read: (content: Readable) => Promise<T>,
+): Promise<T> {
   const { request } = context
   const encoding = openEncoded(request, bytesMax)
-  if (!encoding) return request
+  if (!encoding) return read(request)
   const portion = takePortion(context, 'request')
   const window = WINDOW_BYTES[encoding]
   if (!portion.grow(window)) throw portion.refuse(window, TOO_MANY)
   const count = (bytes: number) => {
     context.bodyBytes += bytes
   }
-  return decode(request, encoding, bytesMax, () => request.readableEnded, count)
+  return readDecoded(
+    decode(request, encoding, bytesMax, () => request.readableEnded, count),
+    read,
+  )
+}
+
+/** Ends the stream in any case; one that fails before or after it is read harms nobody. */
+async function readDecoded<T>(content: Readable, read: (content: Readable) => Promise<T>) {
+  content.on('error', ignore)
+  try {
+    return await read(content)
+  } finally {
+    content.destroy()
+  }
 }
 
 /**
  * Decodes a body that has arrived: only then, since a few bytes may expand to many, which a caller
  * could keep in memory by holding up the last one. `read` gets the content, which fails as that of
- * `openContent`. Rejects with 429 or 503 without a free decoder.
+ * `readContent`. Rejects with 429 or 503 without a free decoder.
  */
 export async function decodeGathered(
   context: Context,
@@ -103,10 +120,7 @@ export async function decodeGathered(
     context.checkAgain?.()
     const source = sent.stream()
     const content = decode(source, encoding, bytesMax, () => source.readableEnded)
-    await read(content).finally(() => {
-      content.destroy()
-      source.destroy()
-    })
+    await readDecoded(content, read).finally(() => source.destroy())
   } finally {
     portion.release()
   }
@@ -190,7 +204,8 @@ function decode(
     source.off('data', onData)
     if (!decoder) return
     source.unpipe(decoder)
-    if (!source.readableEnded) source.pause()
+    // What is left of it is discarded: the connection serves further requests.
+    source.resume()
     decoder.destroy()
   })
   return bounded

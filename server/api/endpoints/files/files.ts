@@ -1,16 +1,17 @@
 /** Uploads of callers, for tasks and for vendors that fetch them by URL. */
+import type { Readable } from 'node:stream'
 import { z } from 'zod'
 import { checkQuery, checkShape } from '../../../base/http/check-shape.ts'
 import { expectUpload } from '../../../base/http/connections/slow-uploads.ts'
 import type { Context } from '../../../base/http/context.ts'
-import { openContent } from '../../../base/http/decode-content.ts'
+import { readContent } from '../../../base/http/decode-content.ts'
 import { readIdempotencyKey } from '../../../base/http/idempotency-key.ts'
 import { sendJson } from '../../../base/http/reply.ts'
 import { GatewayError, invalidField } from '../../../base/lib/errors.ts'
 import { linkToFile } from '../../../work/assets/links.ts'
 import type { FileRow } from '../../../work/assets/uploads/file-store.ts'
 import type { Files } from '../../../work/assets/uploads/files.ts'
-import { readUpload } from '../../../work/assets/uploads/read-upload.ts'
+import { readUpload, type UploadForm } from '../../../work/assets/uploads/read-upload.ts'
 import { count, encode, unixTime } from '../codecs.ts'
 import type { AccountEndpoint, PlainEndpoint, PlainServices } from '../endpoint.ts'
 import { sendContent } from './send-content.ts'
@@ -63,23 +64,23 @@ const fields = z.object({
 export function receiveFile(context: Context, accountId: string, files: Files) {
   expectUpload(context.request)
   const idempotencyKey = readIdempotencyKey(context.request.headers)
-  const content = openContent(context, UPLOAD_BYTES_MAX)
-  return readUpload(context.request, content, {
-    take: (filename, file, form) =>
-      files.add({
-        accountId,
-        requestId: context.requestId,
-        idempotencyKey,
-        filename,
-        content: file,
-        declaredBytes: Number(context.request.headers['content-length'] ?? 0),
-        async fields() {
-          await form.whole
-          const read = checkShape(fields, Object.fromEntries(form.fields))
-          return { purpose: read.purpose, lifeSeconds: read['expires_after[seconds]'] }
-        },
-      }),
-  })
+  const take = (filename: string, file: Readable, form: UploadForm) =>
+    files.add({
+      accountId,
+      requestId: context.requestId,
+      idempotencyKey,
+      filename,
+      content: file,
+      declaredBytes: Number(context.request.headers['content-length'] ?? 0),
+      async fields() {
+        await form.whole
+        const read = checkShape(fields, Object.fromEntries(form.fields))
+        return { purpose: read.purpose, lifeSeconds: read['expires_after[seconds]'] }
+      },
+    })
+  return readContent(context, UPLOAD_BYTES_MAX, (content) =>
+    readUpload(context.request, content, { take }),
+  )
 }
 
 export const uploadFile: AccountEndpoint = {

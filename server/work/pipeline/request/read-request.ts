@@ -4,7 +4,7 @@ import type { ZodType } from 'zod'
 import { readJsonBody } from '../../../base/http/body.ts'
 import { expectUpload } from '../../../base/http/connections/slow-uploads.ts'
 import { accountOf, type Context, takePortion } from '../../../base/http/context.ts'
-import { openContent } from '../../../base/http/decode-content.ts'
+import { readContent } from '../../../base/http/decode-content.ts'
 import { GatewayError } from '../../../base/lib/errors.ts'
 import type { Caller } from '../../../money/accounts/accounts.ts'
 import { InvalidRequest } from '../../../wire/dialects/invalid-request.ts'
@@ -132,11 +132,9 @@ async function readForm(
   const { request } = context
   expectUpload(request)
   const { fields, file } = await withInvalidRequests(() =>
-    forms.read(request, openContent(context, bytesMax + FRAME_BYTES_MAX), {
-      accountId,
-      bytesMax,
-      inspector: inspect(),
-    }),
+    readContent(context, bytesMax + FRAME_BYTES_MAX, (content) =>
+      forms.read(request, content, { accountId, bytesMax, inspector: inspect() }),
+    ),
   )
   context.bodyBytes = Math.max(context.bodyBytes, file.bytes)
   const entries = [...fields].sort(([a], [b]) => (a < b ? -1 : 1))
