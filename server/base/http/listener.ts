@@ -80,7 +80,7 @@ export function createListener<Target>(options: ListenerOptions<Target>) {
     isRunning = true
     const end = () => {
       isRunning = false
-      if (context.portions) for (const portion of context.portions) portion.release()
+      if (context.portions) for (const portion of context.portions) portion.end()
       discard(request)
       finish()
     }

@@ -140,3 +140,17 @@ test('accounts without use are forgotten, those with use are not', () => {
   for (let at = 0; at < 25_000; at += 1) budget.portion(`idle ${at}`, 'small')
   assert.equal(budget.portion('held', 'large').grow(10), false)
 })
+
+test('a portion that is over takes nothing more, also if it has waited for that', async () => {
+  const budget = new Budget(1_000, SHARES)
+  const other = budget.portion('a', 'large')
+  other.force(1_000)
+  const portion = budget.portion('b', 'large')
+  const waiting = portion.growSoon(500, 60_000)
+  portion.end()
+  other.release()
+  assert.equal(await waiting, false)
+  assert.equal(portion.growSoon(500, 60_000), false)
+  portion.force(500)
+  assert.equal(budget.usedInAll(), 0)
+})

@@ -100,3 +100,19 @@ test('an answer over the limit is told from one that breaks off', async () => {
   broken.destroy(new Error('reset'))
   await failed
 })
+
+test('an answer that is given up while it waits for memory takes none', async () => {
+  const { memory, open } = openLimited(32 * MB)
+  const other = memory.bytes.portion('b', 'whole')
+  other.force(32 * MB)
+  const room = open('a')
+  const body = new PassThrough()
+  const reading = receiveWhole(body, room, 100)
+  body.end(Buffer.alloc(2 * MB))
+  await assert.rejects(reading, isUnknown(/no whole answer in time/))
+  room.release()
+  other.release()
+  await until('nothing to wait', () => memory.disk.usedInAll() === 0)
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(memory.bytes.usedInAll(), 0)
+})

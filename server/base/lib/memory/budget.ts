@@ -155,6 +155,10 @@ export class Budget<Kind extends string = string> {
     this.isScheduled = false
     const passed = new Set<Uses>()
     this.waiting = this.waiting.filter(({ portion, amount, end }) => {
+      if (portion.isOver) {
+        end(false)
+        return false
+      }
       const isServed = !passed.has(portion.uses) && portion.grow(amount)
       if (isServed) end(true)
       else passed.add(portion.uses)
@@ -177,6 +181,7 @@ export class Portion {
   private readonly budget: Budget
   private readonly place: number
   private taken = 0
+  private hasEnded = false
 
   constructor(budget: Budget, uses: Uses, place: number) {
     this.budget = budget
@@ -188,20 +193,25 @@ export class Portion {
     return this.taken
   }
 
+  get isOver(): boolean {
+    return this.hasEnded
+  }
+
   /** Takes more. Returns false, with nothing taken, if that is more than the account's share. */
   grow(amount: number): boolean {
-    if (!this.budget.fits(this.uses, this.place, amount, this.taken)) return false
+    if (this.hasEnded || !this.budget.fits(this.uses, this.place, amount, this.taken)) return false
     this.force(amount)
     return true
   }
 
   /** Takes more once it fits. Resolves to false if it does not within the time. */
   growSoon(amount: number, withinMs: number): boolean | Promise<boolean> {
-    return this.grow(amount) || this.budget.wait(this, amount, withinMs)
+    return this.grow(amount) || (!this.hasEnded && this.budget.wait(this, amount, withinMs))
   }
 
   /** Takes more, even beyond the share: the memory is in use already. */
   force(amount: number): void {
+    if (this.hasEnded) return
     this.taken += amount
     this.budget.add(this.uses, this.place, amount)
   }
@@ -212,6 +222,12 @@ export class Portion {
 
   release(): void {
     if (this.taken !== 0) this.force(-this.taken)
+  }
+
+  /** Gives it back for good: whatever still waits for more of it gets nothing. */
+  end(): void {
+    this.release()
+    this.hasEnded = true
   }
 
   /** Counts a refusal of so much more and returns it: see Budget. */

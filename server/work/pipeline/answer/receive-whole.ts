@@ -54,7 +54,7 @@ export function openRoom(
       return portion
     },
     release() {
-      for (const portion of portions.splice(0)) portion.release()
+      for (const portion of portions.splice(0)) portion.end()
     },
   }
 }
