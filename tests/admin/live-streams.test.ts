@@ -51,3 +51,18 @@ test('a stream ends if its session cannot be checked', async (t) => {
   streams.heartbeat()
   assert.equal(await stream.text(), 'retry: 3000\n\n')
 })
+
+test('a viewer who left before the stream began is not kept', async (t) => {
+  const opened = Promise.withResolvers<boolean>()
+  const late = createStreams(() => undefined)
+  const server = await startServer((request, response) => {
+    const context = createContext(request, response, ROUTE, testMemory())
+    const viewer = { context, accountId: 'acct_1', sessionId: 'ses_1', mayStay: async () => true }
+    response.on('close', () => opened.resolve(late.open(viewer)))
+    response.destroy()
+  })
+  t.after(server.stop)
+  await fetch(`${server.url}/events`).catch(() => undefined)
+  assert.equal(await opened.promise, false)
+  assert.deepEqual(late.accountIds(), [])
+})

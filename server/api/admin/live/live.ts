@@ -59,7 +59,7 @@ export function createLive(options: { readonly sql: Sql; readonly log: Pick<Log,
 
   return {
     connect(viewer) {
-      streams.open(viewer)
+      if (!streams.open(viewer)) return
       if (timers.length === 0) {
         timers = [
           setInterval(readOnce, READ_INTERVAL_MS),

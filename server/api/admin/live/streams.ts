@@ -18,8 +18,11 @@ export interface Viewer {
 }
 
 export interface Streams {
-  /** Begins a response of events. Throws 429 beyond the limits. */
-  open(viewer: Viewer): void
+  /**
+   * Begins a response of events. Returns false for a viewer who has left meanwhile. Throws 429
+   * beyond the limits.
+   */
+  open(viewer: Viewer): boolean
   send(accountId: string, text: string): void
   /**
    * Sends a heartbeat on every stream, and ends those whose session may no longer see the
@@ -47,6 +50,7 @@ export function createStreams(onEmpty: () => void): Streams {
     open(viewer) {
       refuseExcess(viewer)
       const { response } = viewer.context
+      if (response.destroyed) return false
       response.writeHead(200, {
         ...commonHeaders(viewer.context),
         'content-type': 'text/event-stream',
@@ -59,6 +63,7 @@ export function createStreams(onEmpty: () => void): Streams {
         viewers.delete(viewer)
         if (viewers.size === 0) onEmpty()
       })
+      return true
     },
     send(accountId, text) {
       for (const viewer of viewers) if (viewer.accountId === accountId) write(viewer, text)

@@ -48,14 +48,14 @@ export async function sendExport(
   const iterator = batches[Symbol.asyncIterator]()
   // The first batch is read before the response head, so that its failure still gets a status.
   let batch = await iterator.next()
-  response.writeHead(200, {
-    ...commonHeaders(context),
-    'content-type': TYPES[format],
-    // The name may contain an id from the path: only characters that are safe in a header stay.
-    'content-disposition': `attachment; filename="${name.replace(/[^\w.-]/g, '_')}.${format}"`,
-    'cache-control': 'no-store',
-  })
   try {
+    response.writeHead(200, {
+      ...commonHeaders(context),
+      'content-type': TYPES[format],
+      // The name may contain an id from the path: only characters that are safe in a header stay.
+      'content-disposition': `attachment; filename="${name.replace(/[^\w.-]/g, '_')}.${format}"`,
+      'cache-control': 'no-store',
+    })
     while (!batch.done && !response.destroyed && request.method !== 'HEAD') {
       if (!response.write(batch.value)) await drained(response)
       batch = await iterator.next()
