@@ -52,11 +52,13 @@ export async function sendContent(context: Context, content: StoredContent): Pro
     const message = 'the content of this file is lost: store it again'
     throw new GatewayError('not_found', { message, code: 'content_lost', cause })
   })
-  response.writeHead(range ? 206 : 200, head)
-  await pipeline(body, response).catch(() => response.destroy())
-  // A caller that left before the pipeline began leaves the content open, and Node ends a process
-  // that drops an open file.
-  body.destroy()
+  try {
+    response.writeHead(range ? 206 : 200, head)
+    await pipeline(body, response).catch(() => response.destroy())
+  } finally {
+    // A caller that left before the pipeline began leaves the content open.
+    body.destroy()
+  }
 }
 
 function headersOf({ id, contentType, filename, modifiedAt }: StoredContent) {

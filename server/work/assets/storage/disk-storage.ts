@@ -1,12 +1,16 @@
 /** Storage on the local disk: a temporary file, synced, and renamed when complete. */
-import { createWriteStream } from 'node:fs'
+import { createReadStream, createWriteStream, open as openDescriptor } from 'node:fs'
 import { access, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
 import { readErrorCode } from '../../../base/database/unavailable.ts'
 import { randomText } from '../../../base/lib/ids.ts'
 import { giveToOwnerOf } from '../../../base/lib/secrets/private-files.ts'
 import { ContentMissing, createMeter, type Storage, StorageUnavailable } from './storage.ts'
+
+/** Not a FileHandle: Node ends a process whose garbage has an open one. */
+const openFile = promisify(openDescriptor)
 
 const KEY = /^[A-Za-z0-9]{32}$/
 const SUBFOLDER = /^[A-Za-z0-9]{2}$/
@@ -43,8 +47,8 @@ export function createDiskStorage(folder: string): Storage {
       return meter.written()
     },
     async read(key, range) {
-      const handle = await open(pathOf(key)).catch((error: unknown) => explain(folder, error))
-      return handle.createReadStream({ ...range, autoClose: true })
+      const fd = await openFile(pathOf(key), 'r').catch((error: unknown) => explain(folder, error))
+      return createReadStream('', { ...range, fd, autoClose: true })
     },
     async *list() {
       for (const name of await readdir(folder)) {
