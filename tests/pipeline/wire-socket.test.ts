@@ -46,6 +46,9 @@ test('limited per host; a socket that closes or is refused frees its slot', asyn
     assert.equal(socket, undefined)
   }
   vendor.script = {}
+  for (let time = 0; time < 3; time += 1) {
+    await assert.rejects(open({ headers: { name: 'two\nlines' } }), TypeError)
+  }
   const again = await open()
   again.close()
 })

@@ -1,11 +1,14 @@
 /** What arrived before a connection broke is read before its error: it may state the usage. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { PassThrough } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { after, before, beforeEach, test } from 'node:test'
 import { Agent } from 'undici'
+import { decodeBody } from '../../../server/work/pipeline/send/decode-body.ts'
 import { exchange } from '../../../server/work/pipeline/send/exchange.ts'
 import { type LocalServer, startServer } from '../../support/servers/local-server.ts'
+import { until } from '../../support/until.ts'
 
 const TIMES = { firstByteTimeoutMs: 30_000, idleTimeoutMs: 30_000 }
 const PARTS = ['one ', 'two ', 'three']
@@ -52,4 +55,13 @@ test('a reader that waits for more than arrived gets the error', async () => {
   leaving.resolve()
   await assert.rejects(finished(body), { code: 'UND_ERR_SOCKET' })
   await dispatcher.destroy()
+})
+
+test('an encoded answer may break before anybody reads it', async () => {
+  const body = new PassThrough().on('error', () => undefined)
+  const headers = { 'content-encoding': 'gzip' }
+  const decoded = decodeBody({ status: 200, headers, body })
+  body.destroy(new Error('reset'))
+  await until('its end', () => decoded.body.destroyed)
+  assert.equal(decoded.body.errored?.message, 'reset')
 })

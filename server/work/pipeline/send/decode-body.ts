@@ -75,6 +75,8 @@ const TEXT_BEGINNINGS: ReadonlySet<number> = new Set(Buffer.from('{["<:deir \t\r
 function unpack(body: Readable, encoding: Encoding): Readable {
   const { createDecoder, canBegin, createOther } = encoding
   const out = new PassThrough()
+  // As the body itself, it may fail before its reader adds a listener.
+  out.on('error', () => undefined)
   if (!canBegin) {
     connect([body, createDecoder(), out])
     return out

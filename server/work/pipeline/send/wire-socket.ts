@@ -36,7 +36,6 @@ export function openSocket(
     const message = `${count} connections to ${host} are already open`
     return Promise.reject(new UpstreamFailure('busy', { message }))
   }
-  const leaveHost = joinHost(host)
   const socket = new WebSocket(request.url, {
     headers: request.headers,
     handshakeTimeout: options.firstByteTimeoutMs,
@@ -44,6 +43,7 @@ export function openSocket(
     perMessageDeflate: false,
     maxPayload: MESSAGE_BYTES_MAX,
   })
+  const leaveHost = joinHost(host)
   socket.once('close', leaveHost)
   return new Promise((resolve, reject) => {
     socket.once('open', () => {

@@ -43,8 +43,9 @@ export async function followResponse(
   const { services } = engine
   // The quote does not bound the stream, since a stream that is cut can be resumed.
   const bounds = { totalMs: services.limits.streamTimeoutMs }
-  const delivered = await deliverStream(context, detached(answer), services, bounds)
-  clearInterval(timer)
+  const delivered = await deliverStream(context, detached(answer), services, bounds).finally(() =>
+    clearInterval(timer),
+  )
   context.facts.outcome = delivered.callerGone ? 'caller_gone' : delivered.end
   await record()
   if (relay.report().finished) await settle(engine, task, relay)

@@ -55,9 +55,12 @@ export class MessageResponse extends ServerResponse {
     this.take(chunk)
     this.parser.end()
     this.isOver = true
-    if (this.document.length > 0) this.sendDocument(tryParseJson(Buffer.concat(this.document)))
-    this.sink.ended()
-    this.close()
+    try {
+      if (this.document.length > 0) this.sendDocument(tryParseJson(Buffer.concat(this.document)))
+    } finally {
+      this.sink.ended()
+      this.close()
+    }
     return this
   }
 
