@@ -22,11 +22,13 @@ const ANSWER_MS = 1_000
 
 /** Lets the supervisor of this worker process read its metrics. */
 export function shareMetrics(registry: Registry): void {
-  process.on('message', async ({ tributary }: SupervisorMessage) => {
-    if (tributary !== 'metrics') return
-    const figures = await registry.getMetricsAsJSON()
+  const send = (figures: unknown) => {
     const answer: WorkerMessage = { tributary: 'metrics', figures }
     process.send?.(answer, undefined, undefined, () => undefined)
+  }
+  process.on('message', ({ tributary }: SupervisorMessage) => {
+    // A worker that cannot read them does not answer: its last figures count.
+    if (tributary === 'metrics') registry.getMetricsAsJSON().then(send, () => undefined)
   })
 }
 

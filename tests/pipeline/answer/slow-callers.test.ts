@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { createContext } from '../../../server/base/http/context.ts'
 import type { Memory } from '../../../server/base/lib/memory/memory.ts'
 import { createChatRelay } from '../../../server/wire/dialects/chat/relay.ts'
+import type { Relay } from '../../../server/wire/dialects/relay.ts'
 import { HeldBytes } from '../../../server/work/pipeline/answer/count-held.ts'
 import { deliverStream } from '../../../server/work/pipeline/answer/deliver.ts'
 import { openRoom } from '../../../server/work/pipeline/answer/receive-whole.ts'
@@ -38,11 +39,12 @@ interface Delivered {
   readonly first?: Buffer
   readonly memory?: Memory
   readonly totalMs?: number
+  readonly change?: Partial<Relay>
 }
 
 function deliver(
   body: Readable,
-  { first: sent = FIRST, memory = testMemory(), totalMs = 1 }: Delivered = {},
+  { first: sent = FIRST, memory = testMemory(), totalMs = 1, change }: Delivered = {},
 ) {
   const request = new IncomingMessage(new Socket())
   const route = { path: '/', pattern: '/', query: new URLSearchParams(), params: {} }
@@ -60,7 +62,7 @@ function deliver(
     headers: { 'content-type': 'text/event-stream' },
     takeFirst: () => first,
     body,
-    relay,
+    relay: { ...boundOf(relay), ...change },
     held: new HeldBytes(relay, openRoom({ limits: {} as never, memory }, 'a')),
     ended: false,
     stopsOnCancel: false,
@@ -68,6 +70,15 @@ function deliver(
     heartbeat: undefined,
   } as const
   return deliverStream(context, answer, services as unknown as Services, { totalMs })
+}
+
+function boundOf(relay: Relay): Relay {
+  return {
+    push: (chunk) => relay.push(chunk),
+    end: () => relay.end(),
+    fail: (failure) => relay.fail(failure),
+    report: () => relay.report(),
+  }
 }
 
 test('at the time limit the rest of an answer is read without its caller', async () => {
@@ -91,4 +102,13 @@ test('what a caller does not read counts in memory, and beyond it the caller is 
   const { end, callerGone, report } = await deliver(rest, { first: LARGE, memory, totalMs })
   assert.deepEqual({ end, callerGone }, { end: 'complete', callerGone: true })
   assert.deepEqual(report.usage, { input_token: 10, output_token: 50_000 })
+})
+
+test('a relay that fails, and fails to say so, ends the stream', async () => {
+  const fail = () => {
+    throw new Error('a fault of the relay')
+  }
+  const { end, report } = await deliver(Readable.from(REST), { change: { push: fail, fail } })
+  assert.equal(end, 'broken')
+  assert.equal(report.outputBytes, 5)
 })

@@ -96,8 +96,13 @@ async function openUnlinked(folder: string): Promise<FileHandle> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const path = join(folder, randomText(32))
   const handle = await open(path, 'wx+', 0o600)
-  await rm(path, { force: true })
-  return handle
+  try {
+    await rm(path, { force: true })
+    return handle
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
 }
 
 function refuseDisk(cause: unknown): never {

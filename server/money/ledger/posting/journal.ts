@@ -190,9 +190,15 @@ class FileJournal implements Journal {
     this.file = undefined
     makePrivateFolder(this.folder)
     const file = await open(this.path, 'w', 0o600)
-    await file.write(Buffer.alloc(RESERVED_BYTES), 0, undefined, 0)
-    await file.sync()
-    await syncFolder(this.folder)
+    try {
+      await file.write(Buffer.alloc(RESERVED_BYTES), 0, undefined, 0)
+      await file.sync()
+      await syncFolder(this.folder)
+    } catch (error) {
+      // The disk is full: Node ends a process that forgets an open file.
+      await file.close()
+      throw error
+    }
     this.file = file
     this.writtenBytes = 0
   }

@@ -7,7 +7,7 @@
 import type { Context } from '../../../base/http/context.ts'
 import { commonHeaders } from '../../../base/http/reply.ts'
 import { noteWork } from '../../../base/lib/loop-watch.ts'
-import type { RelayReport } from '../../../wire/dialects/relay.ts'
+import type { RelayFailure, RelayReport } from '../../../wire/dialects/relay.ts'
 import type { Charged } from '../price/charge.ts'
 import type { Services } from '../services.ts'
 import type { StreamAnswer } from './open-answer.ts'
@@ -193,8 +193,19 @@ class Delivery {
       this.finish('complete')
       return
     }
-    this.withhold(this.answer.relay.fail(INTERRUPTED))
+    this.withhold(this.explain(INTERRUPTED))
     this.finish('broken')
+  }
+
+  /** Returns the dialect's error; none of a relay that fails itself. */
+  private explain(failure: RelayFailure): Buffer | undefined {
+    try {
+      return this.answer.relay.fail(failure)
+    } catch (error) {
+      const fields = { request_id: this.context.requestId, error }
+      this.services.log.error(fields, 'ending an answer failed')
+      return undefined
+    }
   }
 
   /** Keeps bytes until the settlement, behind those that came before. */
@@ -306,7 +317,7 @@ class Delivery {
 
   private abort(): void {
     if (this.isFinished) return
-    this.withhold(this.answer.relay.fail(STOPPING))
+    this.withhold(this.explain(STOPPING))
     this.finish('aborted')
   }
 

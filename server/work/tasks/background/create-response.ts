@@ -194,7 +194,10 @@ async function answerStream(
   }
   const { answer, accepted } = watchForId(opened, acceptId)
   // Usually the first event has the id: then the response can be resumed after any failure.
-  await accepted()
+  await accepted().catch((error: unknown) => {
+    opened.body.destroy()
+    throw error
+  })
   const delivered = await followResponse(engine, order.context, answer, {
     task,
     bytesBefore: 0,
