@@ -84,9 +84,17 @@ export function createHttpServer(
   return server
 }
 
-/** Other upgrades, such as HTTP/2 in clear text, are declined: the request is served as it is. */
-function wantsSocket({ method, headers }: IncomingMessage): boolean {
-  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
+/**
+ * Other upgrades, such as HTTP/2 in clear text, are declined: the request is served as it is. So is
+ * one that was sent before the answer to an earlier request, which still needs the connection.
+ */
+function wantsSocket({ method, headers, socket }: IncomingMessage): boolean {
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && !isInUse(socket)
+}
+
+/** Node's own note of the response that is being sent, which its types lack. */
+function isInUse(socket: Socket & { readonly _httpMessage?: unknown }): boolean {
+  return Boolean(socket._httpMessage)
 }
 
 function refuseHeaders(response: ServerResponse): void {
