@@ -7,10 +7,10 @@ import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { openJournal } from '../../server/money/ledger/posting/journal.ts'
-import { createDiskStorage } from '../../server/work/assets/storage/disk-storage.ts'
-import { testMemory } from '../support/memory.ts'
-import { until } from '../support/until.ts'
+import { openJournal } from '../../../server/money/ledger/posting/journal.ts'
+import { createDiskStorage } from '../../../server/work/assets/storage/disk-storage.ts'
+import { testMemory } from '../../support/memory.ts'
+import { until } from '../../support/until.ts'
 
 /** Node ends a process whose garbage has an open file. */
 async function assertHarmless(t: TestContext, forget: () => Promise<unknown>): Promise<void> {
