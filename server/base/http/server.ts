@@ -86,10 +86,13 @@ export function createHttpServer(
 
 /**
  * Other upgrades, such as HTTP/2 in clear text, are declined: the request is served as it is. So is
- * one that was sent before the answer to an earlier request, which still needs the connection.
+ * one that has a body, or that was sent before the answer to an earlier request: its connection is
+ * still needed for that.
  */
 function wantsSocket({ method, headers, socket }: IncomingMessage): boolean {
-  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && !isInUse(socket)
+  if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = headers
+  return encoding === undefined && Number(length) === 0 && !isInUse(socket)
 }
 
 /** Node's own note of the response that is being sent, which its types lack. */

@@ -1,4 +1,4 @@
-/** Upgrades to a WebSocket behind requests that are not answered: any caller may send one. */
+/** Upgrades to a WebSocket while their connection is needed for something else: anybody may ask. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
@@ -18,16 +18,28 @@ const LIMITS = {
   connectionsMax: 100,
   clientStallMs: 60_000,
 }
-const UPGRADE =
-  'GET /socket HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n' +
-  'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n\r\n'
-const EARLIER = {
-  'a request that is being answered': { headers: '', status: 200 },
-  'one with an expectation that nobody meets': { headers: 'expect: a-cake\r\n', status: 417 },
-}
+const HEADERS =
+  'host: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n' +
+  'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n'
+const UPGRADE = `GET /socket HTTP/1.1\r\n${HEADERS}\r\n`
+const FIRST = 'GET /first HTTP/1.1\r\nhost: a\r\n'
+const CASES = {
+  'behind a request that is being answered': [`${FIRST}\r\n${UPGRADE}`, 200, 2],
+  'behind an expectation that nobody meets': [`${FIRST}expect: cake\r\n\r\n${UPGRADE}`, 417, 2],
+  'whose body has not arrived': [
+    `GET /socket HTTP/1.1\r\n${HEADERS}content-length: 9\r\n\r\nhalf`,
+    200,
+    1,
+  ],
+  'whose chunked body has not arrived': [
+    `GET /socket HTTP/1.1\r\n${HEADERS}transfer-encoding: chunked\r\n\r\n5\r\nha`,
+    200,
+    1,
+  ],
+} as const
 
-for (const [name, { headers, status }] of Object.entries(EARLIER)) {
-  test(`an upgrade behind ${name} is served as it is`, async (t) => {
+for (const [name, [sent, status, count]] of Object.entries(CASES)) {
+  test(`an upgrade ${name} is served as it is`, async (t) => {
     const waiting: ServerResponse[] = []
     const server = createHttpServer(LIMITS, (_request, response) => waiting.push(response))
     createSockets().serve(server)
@@ -42,11 +54,11 @@ for (const [name, { headers, status }] of Object.entries(EARLIER)) {
     socket.on('data', (data) => {
       answers += data
     })
-    socket.write(`GET /first HTTP/1.1\r\nhost: a\r\n${headers}\r\n${UPGRADE}`)
+    socket.write(sent)
     await until('the upgrade', () => waiting.some(({ req }) => req.url === '/socket'))
     for (const response of waiting) response.end(`answer to ${response.req.url}`)
-    await until('both answers', () => answers.includes('answer to /socket'))
+    await until('the answers', () => answers.includes('answer to /socket'))
     assert.match(answers, new RegExp(`^HTTP/1.1 ${status} `))
-    assert.equal(answers.match(/HTTP\/1\.1 \d/g)?.length, 2)
+    assert.equal(answers.match(/HTTP\/1\.1 \d/g)?.length, count)
   })
 }
