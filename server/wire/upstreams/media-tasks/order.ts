@@ -6,7 +6,7 @@ import { UpstreamFailure } from '../failure.ts'
 import { prepareVideo, takeVideoOrder } from '../rest-tasks.ts'
 import type { PreparedTask, TaskAttempt, TaskOrder } from '../task-driver.ts'
 import { formOf } from './presets.ts'
-import { listNames, type Values } from './render.ts'
+import { listNames, renderUrl, type Values } from './render.ts'
 import { bodyTemplate, type MediaSettings } from './settings.ts'
 
 type Order = TaskOrder<MediaSettings>
@@ -18,12 +18,20 @@ const MEDIA = [
   'reference_video',
   'reference_audio',
 ] as const
+/** Placeholders with a value of the gateway's. */
+const GATEWAY: ReadonlySet<string> = new Set([
+  'upstream_model',
+  'upstream_app',
+  'attempt',
+  'callback_url',
+  'id',
+])
 /** Placeholders that are no fields of a request. */
-const OWN: ReadonlySet<string> = new Set(
-  ['prompt', 'upstream_model', 'upstream_app', 'attempt', 'callback_url', 'id'].concat(
-    MEDIA.flatMap((role) => [role, `${role}s`]),
-  ),
-)
+const OWN: ReadonlySet<string> = new Set([
+  ...GATEWAY,
+  'prompt',
+  ...MEDIA.flatMap((role) => [role, `${role}s`]),
+])
 const USUAL: ReadonlySet<string> = new Set(['resolution', 'ratio', 'duration'])
 
 /** The widest rules; `details.video` of a model narrows them, and what its body does not name. */
@@ -88,6 +96,7 @@ function read(submitted: Order): { readonly order: Order; readonly video: VideoO
 
 export function prepareMedia(submitted: Order): PreparedTask {
   const { order, video } = read(submitted)
+  refusePath(submitted)
   const names = listNames(bodyOf(submitted))
   const audio = names.has('generate_audio') && video.audio
   const prepared = prepareVideo(order, { ...video, audio })
@@ -95,6 +104,23 @@ export function prepareMedia(submitted: Order): PreparedTask {
     return isScalar(value) ? [[name, value] as const] : []
   })
   return { ...prepared, facts: { ...Object.fromEntries(own), ...prepared.facts } }
+}
+
+/** Throws a refusal that names the field, if those of a request do not lead to an address. */
+function refusePath(submitted: Order): void {
+  const { baseUrl, template } = formOf(submitted.settings)
+  const { path } = template.submit
+  const names = [...listNames(path.split('?')[0])].filter((name) => !GATEWAY.has(name))
+  if (names.length === 0) return
+  const values = placeholdersOf(submitted, { id: 'attempt', vendorCallbackUrl: undefined })
+  try {
+    renderUrl(baseUrl, path, values)
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure) || error.kind === 'rejected') throw error
+    const param = names.find((name) => values.get(name) === undefined) ?? names[0]
+    const message = `${param}: the path of this model’s requests needs a value`
+    throw new UpstreamFailure('rejected', { status: 400, message, param })
+  }
 }
 
 const isScalar = (value: unknown): value is string | number | boolean =>

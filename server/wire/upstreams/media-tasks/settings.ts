@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { baseUrl, refuseVersionPath } from '../shared-settings.ts'
+import { listNames } from './render.ts'
 
 const POINTER = /^(?:\/[^/]{0,200}){1,20}$/
 const pointer = z.string().regex(POINTER, 'must be a JSON pointer such as "/data/id"')
@@ -17,6 +18,12 @@ const path = z
   .refine((text) => !text.split(/[/?&]/).some((part) => part === '.' || part === '..'), {
     error: 'must not have "." or ".." for a part',
   })
+/** A path about a task: an unknown placeholder has no value, so that no request would be sent. */
+const pathAbout = (...names: readonly string[]) =>
+  path.refine((text) => [...listNames(text)].every((name) => names.includes(name)), {
+    error: `only ${names.map((name) => `{{${name}}}`).join(', ')} have a value here`,
+  })
+const taskPath = pathAbout('id', 'upstream_model', 'upstream_app')
 const method = z.enum(['GET', 'POST', 'PUT', 'DELETE'])
 /** A member of the answer, or one of its headers. */
 const figure = z.union([
@@ -42,7 +49,7 @@ export const mediaTemplate = z.strictObject({
     id: pointers.default(['/id', '/request_id', '/task_id']),
   }),
   poll: z.strictObject({
-    path,
+    path: taskPath,
     status: pointer.default('/status'),
     /** The vendor's words by what they mean; usual words are known. */
     states: z.partialRecord(z.enum(STATES), z.array(z.string()).max(20)).default({}),
@@ -52,13 +59,13 @@ export const mediaTemplate = z.strictObject({
   /** The film, or the request that answers with it. */
   output: z.union([
     pointers.transform((url) => ({ path: undefined, url })),
-    z.strictObject({ path, url: pointers }),
+    z.strictObject({ path: taskPath, url: pointers }),
   ]),
-  cancel: z.strictObject({ method: method.default('POST'), path }).optional(),
+  cancel: z.strictObject({ method: method.default('POST'), path: taskPath }).optional(),
   /** A look-up by the gateway's own id; with `items` and `created_at`, in the vendor's list. */
   recover: z
     .strictObject({
-      path,
+      path: pathAbout('attempt', 'upstream_model', 'upstream_app'),
       id: pointer.default('/id'),
       items: pointer.optional(),
       created_at: pointer.optional(),
@@ -68,7 +75,7 @@ export const mediaTemplate = z.strictObject({
   /** The figures that the vendor states as billed, by unit. */
   usage: z.partialRecord(z.enum(['second', 'vendor_cost']), figure).default({}),
   /** A free request that tests the key; without one, a task that does not exist is read. */
-  probe: path.optional(),
+  probe: taskPath.optional(),
   /** The task's id in a callback to `{{callback_url}}`. */
   callback: pointer.optional(),
 })
