@@ -5,6 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { Command } from 'commander'
+import { loadCommands } from '../../bin/lib/commands.ts'
 import { createCaller, spend } from '../accounts/support.ts'
 import { programEnvironment } from '../support/processes.ts'
 import { openCommandLine, ROOT, runProgram, runWith } from './support.ts'
@@ -24,6 +26,19 @@ test('help is printed to standard output', async () => {
     assert.equal(code, 0)
     assert.match(out, /Examples?:/, words.join(' '))
   }
+})
+
+test('every command prints its help', async () => {
+  const program = new Command('tributary')
+  for (const add of await loadCommands(undefined)) add(program)
+  const pending: Command[] = [program]
+  let count = 0
+  for (let one = pending.pop(); one; one = pending.pop()) {
+    assert.match(one.helpInformation(), /^Usage: tributary/)
+    pending.push(...one.commands)
+    count += 1
+  }
+  assert.ok(count > 80, `${count} commands`)
 })
 
 test('it prints its version', async () => {

@@ -28,10 +28,14 @@ export function addSet(
 ): void {
   account
     .command('set <account>')
-    .description('change what an account pays, where its calls come from and its alerts go')
+    .description('change the price list, the alerts and the allowed networks of an account')
     .option('--price-list <list>', 'the price list, or none for the base prices')
-    .option('--alert-url <url>', 'gets a signed webhook for each alert, or none')
-    .option('--low-balance-at <amount>', 'in its currency, or none', orNone(positiveAmount))
+    .option('--alert-url <url>', 'URL that receives a signed webhook for each alert, or none')
+    .option(
+      '--low-balance-at <amount>',
+      'balance that sends an alert, in the account’s currency, or none',
+      orNone(positiveAmount),
+    )
     .option('--allowed-ips <networks>', 'where calls may come from, or none', orNone(networkList))
     .option('--json', 'as JSON')
     .addHelpText(

@@ -66,7 +66,7 @@ export function addKeyCommands(program: Command): void {
 function addContentOptions(command: Command): Command {
   command
     .option('--name <name>', 'display name')
-    .option('--models <ids>', 'allowed models, a,b, or none for all', orNone(list))
+    .option('--models <ids>', 'models that it may call, such as a,b, or none for all', orNone(list))
     .option('--spend-limit <amount>', 'total spend limit, or none', orNone(positiveAmount))
     .option(
       '--expires <when>',
@@ -75,10 +75,10 @@ function addContentOptions(command: Command): Command {
     )
     .option(
       '--member <email>',
-      'the member whose own it is, ending with them, or none',
+      'member to whom it belongs and with whom it ends, or none',
       orNone(String),
     )
-    .option('--tags <tags>', 'tags of every call, a,b, or none', orNone(list))
+    .option('--tags <tags>', 'tags of every call, such as a,b, or none', orNone(list))
     .option('--allow-tags', 'let callers add tags (X-Tags, metadata.tags)')
     .option('--no-allow-tags', 'ignore tags of callers again')
     .option('--required-tags <tags>', 'tags that each call must state, or none', orNone(list))

@@ -38,7 +38,7 @@ export function addSignUpCommands(program: Command): void {
     )
   signUp
     .command('stop [id]')
-    .description('lock out who signed up, with all that acts for them, and suspend the account')
+    .description('lock out the person who signed up, end their keys, and suspend the account')
     .option('--network <network>', 'instead of one: all that came from this network')
     .option('--json', 'as JSON')
     .addHelpText(

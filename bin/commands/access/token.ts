@@ -41,7 +41,7 @@ function addCreate(token: Command): void {
   token
     .command('create')
     .description('create an access token; it is shown only once')
-    .requiredOption('--person <user>', 'person whose roles it has: e-mail address or id')
+    .requiredOption('--person <user>', 'person whose roles it has, by e-mail address or id')
     .requiredOption('--name <name>', 'name of the script, for the list and the audit log')
     .option('--scope <scope>', 'read or write', tokenScope, 'read')
     .option('--sensitive', 'also allow reading secrets, setting prices and crediting accounts')

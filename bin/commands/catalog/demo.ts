@@ -15,7 +15,7 @@ interface RemoveOptions {
 export function addDemoCommands(program: Command): void {
   program
     .command('demo')
-    .description('remove what the demo left')
+    .description('remove the channels and models of the demo')
     .command('remove')
     .description('retire the channels and models of the simulators')
     .option('--dry-run', 'only list them')

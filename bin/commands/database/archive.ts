@@ -48,7 +48,7 @@ export function addArchiveCommands(program: Command): void {
     .description('archive calls: write, read back and verify, then remove from the database')
     .option(
       '--older-than <age>',
-      'all months or weeks that ended this long ago: 12m, 5w',
+      'all months or weeks that ended at least this long ago, such as 12m or 5w',
       ageOption,
     )
     .option('--dry-run', 'only list what would be archived')
@@ -56,7 +56,7 @@ export function addArchiveCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-Safe beside running gateways and after a kill: run it again to go on. A month or week can be
+It is safe while gateways run; after a kill, run it again to continue. A month or week can be
 archived 35 days after its end, when all of its holds are closed; with --older-than one that cannot
 is named, the others are archived, and the exit code is 1. Months (12m, 1y) and weeks (5w) may be
 mixed: what is archived already stays where it is. Balances and figures stay exact. Needs the
@@ -90,8 +90,12 @@ Examples:
 
 function addPeriodOptions(command: Command): Command {
   return command
-    .option('--month <month>', 'this month (UTC), such as 2030-01', periodOption(readMonth))
-    .option('--week <day>', 'this week (UTC) by its Monday: 2030-01-07', periodOption(readWeek))
+    .option('--month <month>', 'month to archive (UTC), such as 2030-01', periodOption(readMonth))
+    .option(
+      '--week <day>',
+      'week to archive (UTC), by its Monday, such as 2030-01-07',
+      periodOption(readWeek),
+    )
 }
 
 /** Returns the period that a command names, if any. Throws OperatorError if it names two. */

@@ -45,7 +45,7 @@ export function addBackupCommand(program: Command): void {
     .option('--into <folder>', 'create a folder in this one, named by the time (UTC)')
     .option(
       '--keep <count>',
-      'with --into: then remove older backups there but for this many',
+      'with --into: keep this many backups there and remove older ones',
       whole,
     )
     .option('--files', 'include the files and media under DATA_DIR')

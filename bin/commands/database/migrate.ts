@@ -9,7 +9,7 @@ export function addMigrateCommand(program: Command): void {
     .command('migrate')
     .description('migrate the database to this version')
     .option('--json', 'as JSON')
-    .addHelpText('after', '\nTwo at once are safe: one waits for the other.')
+    .addHelpText('after', '\nRunning it twice at once is safe: one waits for the other.')
     .action((options: { readonly json?: boolean }) =>
       withDatabase(async ({ sql }) => {
         const { applied, functions, newer } = await migrate(sql, MIGRATIONS)

@@ -25,7 +25,7 @@ export function addAuditCommand(program: Command): void {
       'after',
       '\nSafe beside a running gateway: all checks see one instant. A week of calls is verified\n' +
         'once, two days after its end at the earliest, and counts by its sums afterwards; run\n' +
-        '--full from time to time: it finds a change below the triggers of the database, too.\n' +
+        '--full from time to time: it also finds changes that bypassed the triggers.\n' +
         'Without --archives, archived entries count by the sums that the database has of them.',
     )
     .action((options: Flags) =>

@@ -113,14 +113,14 @@ function weekday(text: string): number {
 function addScopeOptions(create: Command): Command {
   return create
     .addOption(
-      new Option('--key <key>', 'calls of this key and its rotations alone').conflicts([
+      new Option('--key <key>', 'only calls of this key and of its rotations').conflicts([
         'member',
         'tag',
         'eachEndUser',
       ]),
     )
     .addOption(
-      new Option('--member <email>', 'calls of the keys of this member alone').conflicts([
+      new Option('--member <email>', 'only calls of the keys of this member').conflicts([
         'tag',
         'eachEndUser',
       ]),
@@ -130,7 +130,7 @@ function addScopeOptions(create: Command): Command {
         'eachEndUser',
       ),
     )
-    .option('--each-end-user', 'the amount for each end user that calls name')
+    .option('--each-end-user', 'a separate amount for each end user that calls name')
     .option('--max-end-users <n>', 'end users with a budget of their own (default 10000)', whole)
 }
 
@@ -141,17 +141,17 @@ function addTermOptions(create: Command): Command {
       new Option('--unit <unit>', 'what is counted').choices(BUDGET_UNITS).default('money'),
     )
     .addOption(
-      new Option('--period <period>', 'when it begins anew').choices(PERIODS).makeOptionMandatory(),
+      new Option('--period <period>', 'when it starts over').choices(PERIODS).makeOptionMandatory(),
     )
     .option('--time-zone <zone>', 'where its days begin, such as Asia/Shanghai (default UTC)')
     .option('--week-start <day>', '1 for Monday, the default, to 7 for Sunday', weekday)
-    .option('--models <ids>', 'calls of these models alone, a,b', list)
+    .option('--models <ids>', 'only calls of these models, such as a,b', list)
     .addOption(
       new Option('--action <action>', 'what happens beyond it').choices(ACTIONS).default('refuse'),
     )
     .option(
       '--thresholds <percent>',
-      'when to tell, or none (default 50,80,100; none for each end user)',
+      'percentages that send an alert, or none (default 50,80,100; none for each end user)',
       percentages,
     )
 }
@@ -212,7 +212,7 @@ function scopeOf({ key, member, tag, eachEndUser }: CreateOptions): BudgetScope 
 function addList(budget: Command): void {
   budget
     .command('list')
-    .description('list the budgets of an account with what they have seen in their windows')
+    .description('list the budgets of an account with what is spent of them')
     .requiredOption('--account <account>', 'account of the budgets')
     .option('--json', 'as JSON')
     .action((options: JsonOption & { readonly account: string }) =>

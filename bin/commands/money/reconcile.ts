@@ -1,5 +1,5 @@
 /** `tributary reconcile`: compares a vendor's export with the records and explains differences. */
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { formatAmount, parseAmount } from '../../../server/base/lib/money.ts'
 import { OperatorError } from '../../../server/base/lib/operator-error.ts'
 import { UNITS } from '../../../server/base/lib/units.ts'
@@ -66,12 +66,13 @@ export function addReconcileCommand(program: Command): void {
     .option('--map <columns>', 'CSV columns: date=…,model=…,amount=…,currency=…,input=…', columns)
     .option('--model-map <names>', "the vendor's names of our models: theirs=ours,…", pairs, {})
     .option('--time-zone <zone>', 'time zone of a CSV’s days, such as Asia/Shanghai', zone)
-    .option('--from <day>', 'earliest time', dayOption)
-    .option('--to <day>', 'before', dayOption)
-    .option('--tolerance <amount>', 'per row: an amount, or a share such as 0.5%', tolerance, {
-      nanos: 10_000_000n,
-      share: 0,
-    })
+    .option('--from <day>', 'first day to compare', dayOption)
+    .option('--to <day>', 'day after the last one', dayOption)
+    .addOption(
+      new Option('--tolerance <amount>', 'per row: an amount, or a share such as 0.5%')
+        .argParser(tolerance)
+        .default({ nanos: 10_000_000n, share: 0 }, '0.01'),
+    )
     .option('--json', 'as JSON')
     .addHelpText(
       'after',

@@ -19,7 +19,10 @@ export function addConfigCommand(program: Command): void {
   program
     .command('config')
     .description('show every environment variable; fail if one is invalid')
-    .option('--database', 'show what the PostgreSQL is set to instead; fail if it is refused')
+    .option(
+      '--database',
+      'show the settings of the PostgreSQL server instead; fail if one is refused',
+    )
     .option('--mail', 'sign in to the mail server instead; fail if that does not work')
     .option('--json', 'as JSON')
     .action((options: Options) => {

@@ -24,7 +24,7 @@ export function addServeCommand(program: Command): void {
     .command('serve')
     .description('run the gateway')
     .addOption(
-      new Option('--role <role>', 'work of this process').choices(['all', 'api', 'worker']),
+      new Option('--role <role>', 'what this process does').choices(['all', 'api', 'worker']),
     )
     .option('--port <port>', 'port; 0 takes any free one', port)
     .option('--host <address>', 'address to listen on')

@@ -17,7 +17,7 @@ const PROGRESS_MS = 2_000
 export function addFilesCommands(program: Command): void {
   program
     .command('files')
-    .description('look after stored files: uploads, results and archives')
+    .description('verify stored files: uploads, results and archives')
     .command('verify')
     .description('read all stored files again; exit code 1 if one is not as it was stored')
     .option('--account <id>', 'only the files and results of this account')

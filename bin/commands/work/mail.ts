@@ -18,7 +18,7 @@ interface TestOptions {
 export function addMailCommands(program: Command): void {
   program
     .command('mail')
-    .description('try the mail server out')
+    .description('test the mail server')
     .command('test')
     .description('send a mail now, by SMTP_URL from MAIL_FROM; fail if the server refuses it')
     .requiredOption('--to <address>', 'who gets it')

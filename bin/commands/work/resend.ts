@@ -21,7 +21,7 @@ export function addResendCommand(webhook: Command): void {
   webhook
     .command('resend [delivery]')
     .alias('redeliver')
-    .description('send one delivery again, or all dropped ones of a time, through a gateway')
+    .description('resend one delivery, or all that were dropped in a period, through a gateway')
     .option('--from <time>', 'dropped deliveries created at or after', parseTimeOption)
     .option('--to <time>', 'and before; at most 24 hours later', parseTimeOption)
     .option('--account <account>', 'only this account')
