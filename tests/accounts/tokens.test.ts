@@ -147,6 +147,7 @@ test('while an issuer is away its keys serve for a day, and unknown ones are a 5
   assert.equal(await status(await unknown.token()), 503)
   const wait = await find(await unknown.token({ jti: 'w' }), 'w').catch((error) => error.details)
   assert.ok('retryAfterSeconds' in wait && wait.retryAfterSeconds > 0)
+  assert.ok('cause' in wait && wait.cause, 'no call waits for an issuer as for the database')
   state.nowMs += 62 * MINUTE_MS
   assert.equal(await status(token), 503, 'after a day')
   state.away = false

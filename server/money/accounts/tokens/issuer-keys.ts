@@ -145,6 +145,8 @@ function away({ id }: TokenIssuer, triedAgoMs: number): GatewayError {
   return new GatewayError('unavailable', {
     message: `the keys of the token issuer "${id}" cannot be fetched now, please try again`,
     retryAfterSeconds: Math.max(1, Math.ceil((ATTEMPT_EVERY_MS - triedAgoMs) / 1000)),
+    // Without a cause a call would wait as it does while the database is away.
+    cause: new Error('the issuer is away'),
   })
 }
 
