@@ -19,6 +19,10 @@ test('a refusal keeps the name of its field', () => {
     'amount: 必须是小数，例如 "12.5"',
   )
   assert.equal(inChinese('no such invitation'), '没有此邀请')
+  const unlisted = "models[0]: there is no model 'a': GET /v1/models lists the ids"
+  assert.equal(inChinese(unlisted), 'models[0]: 没有模型“a”：请从模型列表中选择')
+  const whole = 'subject: a budget of the whole account has none: omit it, or set scope to …'
+  assert.match(inChinese(whole), /^subject: 整个账户的预算不需要对象/)
   assert.equal(inChinese('amount: at most 5 CNY can be taken'), 'amount: 最多可扣除 5 CNY')
 })
 

@@ -273,6 +273,12 @@ const PATTERNS: readonly Pattern[] = [
   ],
   [/^there is no price list (\S+): .+$/, (id) => `没有价目表“${id}”：请选择其他价目表，或先创建它`],
   [/^there is no model "(.+)"$/, (id) => `没有模型“${id}”`],
+  [/^there is no model '(.+)': .+$/, (id) => `没有模型“${id}”：请从模型列表中选择`],
+  [
+    /^a budget of (the whole account|each end user) has none: .+$/,
+    (who) =>
+      `${who === 'each end user' ? '每个终端用户的' : '整个账户的'}预算不需要对象：请留空，或选择密钥、成员或标签`,
+  ],
   [
     /^(\S+) is in ([A-Z]{3}), this account pays in ([A-Z]{3})$/,
     (id, of, own) => `价目表“${id}”以 ${of} 计价，此账户以 ${own} 付款`,
