@@ -38,7 +38,9 @@ process.on('SIGUSR2', () => {
 const REFUSALS_SHOWN = process.env.SHOW_REFUSALS !== undefined
 
 console.log(`seed ${seed}`)
-const command = `npm run prove:prices -- --cases ${cases} --seed ${seed}`
+const isBase = values['base-prices']
+const kind = isBase ? ' --base-prices' : ''
+const command = `npm run prove:prices -- --cases ${cases} --seed ${seed}${kind}`
 const conditions = readConditions(
   first === 0 ? command : `${command} --first ${first}`,
   values.postgres,
@@ -60,7 +62,7 @@ try {
     concurrency,
     untilBreak: values['until-break'],
     isOver: () => isOver,
-    lists: !values['base-prices'],
+    lists: !isBase,
     onBreak: show,
     onProgress: printProgress,
   })
@@ -70,7 +72,7 @@ try {
     for (const [name, { refusal }] of result.byTrick) if (refusal) console.log(name, refusal)
   }
   if (values.quiet) console.log(lines.join('\n'))
-  else report('prove-prices', conditions, figures, lines)
+  else report(isBase ? 'prove-prices-base' : 'prove-prices', conditions, figures, lines)
   process.exitCode = ok ? 0 : 1
 } finally {
   await stage.stop()
