@@ -32,7 +32,8 @@ const DAY_MS = 86_400_000
 /** Limits of one object; its rows are removed in one transaction. */
 const HOLDS_MAX = 10_000
 const CONTENT_BYTES_MAX = 32_000_000
-const ATTEMPTS_MAX = 3
+/** Runs beside each other take the same holds, of which one archives them. */
+const ATTEMPTS_MAX = 10
 const COUNT_STEP_SECONDS = 6 * 3600
 
 export interface ArchiveOptions {
