@@ -163,6 +163,10 @@ const OF_OTHERS: readonly (readonly [object, string])[] = [
   [{ input: 'fileid://f' }, 'input'],
   [{ instructions: 'fileid://f', input: 'a' }, 'instructions'],
   [{ system: 'fileid://f' }, 'system'],
+  [{ input: `${' '.repeat(200)}fileid://f` }, 'input'],
+  ...['file:/etc/a', `${' '.repeat(200)}ms://f`, `file-1a${' '.repeat(200)}`, 'asset-1'].map(
+    (url) => [{ image: [url] }, 'image[0]'] as const,
+  ),
   ...['file:/etc/a', 'asset:f', ' ms://f', 'file-1a', 'asset-1', 'FILE_2'].map(
     (url) => [{ content: [{ image_url: { url } }] }, 'content[0].image_url.url'] as const,
   ),

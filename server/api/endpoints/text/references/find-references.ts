@@ -97,7 +97,12 @@ function readUrls(found: StoredReference[], urls: readonly unknown[], path: Path
 }
 
 function isStorage(url: string): boolean {
-  return STORAGE.test(url.slice(0, STORAGE_LENGTH_MAX))
+  return STORAGE.test(beginningOf(url))
+}
+
+/** Returns what a reference is recognized by: a vendor may skip any number of spaces around it. */
+function beginningOf(text: string): string {
+  return text.trimStart().slice(0, STORAGE_LENGTH_MAX).trimEnd()
 }
 
 /**
@@ -124,7 +129,7 @@ function isOwn({ type }: JsonObject, name: string): boolean {
 }
 
 /** A scheme that is neither of the web nor that of the content itself, or a bare id of a file. */
-const STORAGE = /^\s*(?:(?!https?:|data:)[a-z][a-z0-9+._-]{0,30}:|(?:file|asset)[-_][\w-]{1,99}$)/i
+const STORAGE = /^(?:(?!https?:|data:)[a-z][a-z0-9+._-]{0,30}:|(?:file|asset)[-_][\w-]{1,99}$)/i
 const STORAGE_LENGTH_MAX = 160
 /** The vendor's own skills are named by words and belong to nobody. */
 const OWN_SKILL = /^[a-z]{1,40}$|^[a-z]{1,20}-[a-z]{1,20}$/
@@ -132,7 +137,7 @@ const OWN_SKILL = /^[a-z]{1,40}$|^[a-z]{1,20}-[a-z]{1,20}$/
  * DashScope accepts files as the text of a message; translators turn other file parts into such
  * messages.
  */
-const FILE_TEXT = /^\s*fileid:\/\//i
+const FILE_TEXT = /^fileid:\/\//i
 const TEXTS: ReadonlySet<string> = new Set(['content', 'text', 'input', 'instructions', 'system'])
 
 function readText(found: StoredReference[], name: string, text: string, path: Path): void {
@@ -142,8 +147,8 @@ function readText(found: StoredReference[], name: string, text: string, path: Pa
     note(found, text, [...path, name])
   } else if (BY_URL.has(folded)) {
     if (isStorage(text)) note(found, text, [...path, name])
-  } else if (TEXTS.has(name) && FILE_TEXT.test(text.slice(0, STORAGE_LENGTH_MAX))) {
-    note(found, text.slice(0, 200).replace(FILE_TEXT, ''), [...path, name])
+  } else if (TEXTS.has(name) && FILE_TEXT.test(beginningOf(text))) {
+    note(found, beginningOf(text).replace(FILE_TEXT, ''), [...path, name])
   }
 }
 
