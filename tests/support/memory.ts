@@ -9,12 +9,8 @@ import {
 
 const MB = 1024 ** 2
 
-/** `isShared` tells whether calls of several accounts run. */
-export function testMemory(
-  limits: Partial<MemoryLimits> = {},
-  isShared: () => boolean = () => false,
-): Memory {
+export function testMemory(limits: Partial<MemoryLimits> = {}): Memory {
   const folder = join(tmpdir(), 'tributary-test-spool')
   const large = { bytesMax: 1024 * MB, diskBytesMax: 8192 * MB, socketsMax: 4_000 }
-  return createMemory({ ...large, folder, ...limits }, isShared)
+  return createMemory({ ...large, folder, ...limits }, () => false)
 }
