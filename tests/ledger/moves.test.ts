@@ -143,6 +143,34 @@ describe('moves', () => {
     await Promise.all(Array.from({ length: 3 }, take))
   })
 
+  test('a hold that the database has answered is not refused by a process that stalled', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const answered = Promise.withResolvers<void>()
+    const read = Promise.withResolvers<void>()
+    /** The socket has the answer of a statement, and nobody has read it. */
+    const unread = new Proxy(database.sql, {
+      get(target, key) {
+        if (key !== 'unsafe') return Reflect.get(target, key)
+        return async (...parameters: Parameters<typeof target.unsafe>) => {
+          const rows = await target.unsafe(...parameters)
+          answered.resolve()
+          await read.promise
+          return rows
+        }
+      },
+    })
+    const log = { warn: () => undefined, error: () => undefined }
+    const own = createLedger({ sql: unread, ownerId: newId('own'), isUnavailable, log })
+    const taking = own.hold(request())
+    await answered.promise
+    t.mock.timers.tick(10_000)
+    read.resolve()
+    const taken = await taking
+    assert.ok('hold' in taken)
+    assert.equal(await close(taken.hold), 'closed')
+    await own.stop()
+  })
+
   test('a hold whose commit was lost is released, though its repetition met a full queue', async () => {
     const { sql } = database
     const log = { warn: () => undefined, error: () => undefined }

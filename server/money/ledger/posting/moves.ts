@@ -239,10 +239,14 @@ function send(
   }
 }
 
-/** Stops waiting after the timeout; the statement itself continues in the database. */
+/**
+ * Stops waiting after the timeout; the statement itself continues in the database. An answer that
+ * has arrived counts: after a stall of the process, its timers come before its sockets.
+ */
 function withinTime<T>(work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(tooLate()), HOLD_TIMEOUT_MS)
+    const giveUp = () => setImmediate(() => reject(tooLate()))
+    const timer = setTimeout(giveUp, HOLD_TIMEOUT_MS)
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 }
