@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { GatewayError } from '../../server/base/lib/errors.ts'
+import { linkToFile } from '../../server/work/assets/links.ts'
 import { readUpload } from '../../server/work/assets/uploads/read-upload.ts'
 import { until } from '../support/until.ts'
 
@@ -112,4 +113,18 @@ test('a connection that closes before all was read ends the file', async () => {
   await until('a refusal', () => error)
   assert.ok(error instanceof GatewayError, String(error))
   await until('the end of the file', () => files.every((file) => file.closed))
+})
+
+test('a long name is cut between characters: half of one is in no address', async () => {
+  const name = `${'a'.repeat(199)}\u{20000}.txt`
+  const content = Readable.from([Buffer.from(FORM.replace('a.txt', name))])
+  const request = Object.assign(content, { headers: { 'content-type': TYPE }, complete: true })
+  const kept = await readUpload(request as unknown as IncomingMessage, content, {
+    async take(filename, file) {
+      await file.resume().toArray()
+      return filename
+    },
+  })
+  assert.equal(kept, `${'a'.repeat(199)}_`)
+  assert.match(linkToFile('http://gateway', { token: 't', filename: kept }), /a_$/)
 })

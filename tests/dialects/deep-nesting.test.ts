@@ -1,6 +1,7 @@
 /** Whatever is nested too deeply to be written again, no relay throws, and usage is read. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { stringifyStorable, stringifyWellFormed } from '../../server/base/lib/text/well-formed.ts'
 import { expectWhole } from '../../server/wire/dialects/chat/expect-body.ts'
 import { readChatBody } from '../../server/wire/dialects/chat/read-body.ts'
 import { createChatRelay } from '../../server/wire/dialects/chat/relay.ts'
@@ -32,6 +33,7 @@ import { createTranscriptTap } from '../../server/wire/dialects/transcription/re
 import { answerOptions as messageOptions } from './messages-over-chat/answer-options.ts'
 import { run } from './replay.ts'
 import { answerOptions as responseOptions } from './responses-over-chat/answer-options.ts'
+import { toMessages } from './responses-over-chat/translate.ts'
 
 const MARK = '"<deep>"'
 /** Members whose names are numbers are written by recursion. */
@@ -188,5 +190,16 @@ for (const [name, deep] of [
     const options = { upstreamModel: 'm', stream: true, quirks: DEFAULT_MESSAGES_QUIRKS }
     const sent = JSON.parse(translateChatRequest({ messages }, options).body.toString())
     assert.deepEqual(sent.messages[1].content[0].input, { raw_arguments: deep })
+    const ran = { type: 'mcp_call', id: 'mcp_1', name: 'f', arguments: deep, output: 'done' }
+    const [asked] = toMessages([ran]) as { tool_calls: { function: object }[] }[]
+    assert.deepEqual(asked?.tool_calls[0]?.function, { name: 'f', arguments: '{}' })
+  })
+
+  test(`a document that holds deep JSON with ${name} is stored and written`, () => {
+    const document = { a: '\ud800', deep: JSON.parse(deep), b: 'x' }
+    for (const write of [stringifyStorable, stringifyWellFormed]) {
+      const { a, b } = JSON.parse(write(document))
+      assert.deepEqual([a, b], ['\ufffd', 'x'])
+    }
   })
 }

@@ -12,8 +12,10 @@ import {
 } from 'node:zlib'
 import fc from 'fast-check'
 import { type Context, createContext } from '../../server/base/http/context.ts'
-import { readContent } from '../../server/base/http/decode-content.ts'
+import { decodeGathered, readContent } from '../../server/base/http/decode-content.ts'
 import { GatewayError } from '../../server/base/lib/errors.ts'
+import type { Gathering } from '../../server/base/lib/memory/gathering.ts'
+import { readInPieces } from '../../server/base/lib/memory/spill-file.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
 import { testMemory } from '../support/memory.ts'
 import { makeWav } from '../support/wav.ts'
@@ -149,6 +151,15 @@ describe('a decoded body', () => {
       await ended
       assert.equal(refused?.closed, true)
     }
+  })
+
+  test('that a broken disk does not give back is refused with 503', async () => {
+    const file = { bytes: 20, read: () => Promise.reject(new GatewayError('unavailable')) }
+    const sent = { stream: () => readInPieces(file) } as unknown as Gathering
+    const reading = decodeGathered(arrive('gzip', []), sent, 'gzip', MB, async (content) => {
+      await content.toArray()
+    })
+    await assert.rejects(reading, { status: 503 })
   })
 
   test('that expands a hundredfold is cut where memory starts to matter', async () => {

@@ -197,6 +197,8 @@ function decode(
     if (!decoder) bounded.end()
     onProgress()
   })
+  // A gathered body is read from a file, which the disk may fail.
+  source.once('error', (cause) => bounded.destroy(cause))
   source.once('close', () => {
     if (!isWhole()) bounded.destroy(bodyCutOff())
   })

@@ -1,6 +1,6 @@
 /** Translates an upstream's failure to the caller's error. */
 import { GatewayError } from '../../base/lib/errors.ts'
-import { tryParseJson } from '../../base/lib/json.ts'
+import { tryParseJson, writeJson } from '../../base/lib/json.ts'
 import {
   type IsCallersText,
   redactInStrings,
@@ -52,7 +52,7 @@ function hideInRefusal(body: Buffer, request: RequestText): Buffer {
   const document = tryParseJson(body) ?? body.toString('utf8')
   const shown = redactInStrings(document, knownIn(request))
   if (shown === document) return body
-  return Buffer.from(typeof shown === 'string' ? shown : JSON.stringify(shown))
+  return Buffer.from(typeof shown === 'string' ? shown : writeJson(shown))
 }
 
 /** The body of the request, or the part of it that is stored. */

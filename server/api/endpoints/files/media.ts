@@ -41,7 +41,7 @@ export const getMedia: PlainEndpoint = {
   },
 }
 
-/** Temporary: soon the copy is served here. */
-function redirectTo(location: string) {
-  return { location, 'cache-control': 'no-store' }
+/** Temporary: soon the copy is served here. A vendor's link may have letters that no header may. */
+function redirectTo(link: string) {
+  return { location: new URL(link).href, 'cache-control': 'no-store' }
 }

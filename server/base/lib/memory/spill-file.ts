@@ -50,12 +50,16 @@ export class SpillFile {
     await this.handle.appendFile(chunk).catch(refuseDisk)
   }
 
-  /** Reads from `position` into the whole buffer, or up to the end. Returns the bytes read. */
+  /**
+   * Reads from `position` into the whole buffer, or up to the end. Returns the bytes read. Rejects
+   * with 503.
+   */
   async read(buffer: Uint8Array, position: number): Promise<number> {
     let count = 0
     while (count < buffer.length) {
       const at = position + count
-      const { bytesRead } = await this.handle.read(buffer, count, buffer.length - count, at)
+      const length = buffer.length - count
+      const { bytesRead } = await this.handle.read(buffer, count, length, at).catch(refuseDisk)
       if (bytesRead === 0) break
       count += bytesRead
     }
@@ -84,7 +88,7 @@ export function readInPieces(file: Pick<SpillFile, 'bytes' | 'read'>): Readable 
     for (let position = 0; position < file.bytes; ) {
       const piece = Buffer.allocUnsafe(PIECE_BYTES)
       const count = await file.read(piece, position)
-      if (count === 0) throw new Error('the file ended early')
+      if (count === 0) refuseDisk('the file ended early')
       position += count
       yield piece.subarray(0, count)
     }

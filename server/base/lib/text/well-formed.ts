@@ -1,28 +1,32 @@
-/**
- * Returns JSON text that every parser accepts: lone surrogates, which UTF-8 cannot encode, become
- * U+FFFD.
- */
-export function stringifyWellFormed(value: unknown): string {
-  const text = JSON.stringify(value)
-  // JSON.stringify escapes only lone surrogates, and most texts have none.
-  return text.includes('\\ud') ? JSON.stringify(value, replaceLoneSurrogates) : text
-}
+/** Text and JSON that every parser, and the database, accepts. */
+import { writeJson } from '../json.ts'
 
-function replaceLoneSurrogates(_key: string, value: unknown): unknown {
-  return typeof value === 'string' ? value.toWellFormed() : value
-}
-
-/** U+0000 and lone surrogates as JSON.stringify escapes them; other escapes are skipped. */
+/** Lone surrogates as JSON.stringify escapes them; other escapes are skipped. */
+const LONE = /\\(?:ud[89a-f][0-9a-f]{2}|.)/gs
+/** The same with U+0000. */
 const UNSTORABLE = /\\(?:u0000|ud[89a-f][0-9a-f]{2}|.)/gs
 
 /**
+ * Returns JSON text that every parser accepts: lone surrogates, which UTF-8 cannot encode, become
+ * U+FFFD. Values nested too deeply are cut, as `writeJson` does.
+ */
+export function stringifyWellFormed(value: unknown): string {
+  const text = writeJson(value)
+  return text.includes('\\ud') ? text.replace(LONE, replaceEscape) : text
+}
+
+function replaceEscape(found: string): string {
+  return found.length === 6 ? '\ufffd' : found
+}
+
+/**
  * Returns JSON text that PostgreSQL accepts as jsonb: U+0000 and lone surrogates, which callers and
- * vendors may send, become U+FFFD.
+ * vendors may send, become U+FFFD. Values nested too deeply are cut, as `writeJson` does.
  */
 export function stringifyStorable(value: unknown): string {
-  const text = JSON.stringify(value)
+  const text = writeJson(value)
   if (!text.includes('\\u0000') && !text.includes('\\ud')) return text
-  return text.replace(UNSTORABLE, (found) => (found.length === 6 ? '\ufffd' : found))
+  return text.replace(UNSTORABLE, replaceEscape)
 }
 
 /** Returns plain text that PostgreSQL accepts; lone surrogates become U+FFFD when encoded. */

@@ -7,7 +7,7 @@ import {
   isObject,
   type JsonObject,
   member,
-  tryParseJson,
+  tryParseInner,
 } from '../../../base/lib/json.ts'
 import { stringifyWellFormed } from '../../../base/lib/text/well-formed.ts'
 
@@ -45,7 +45,7 @@ function succeed(name: string, input: unknown, result: VendorCall['result']): Ve
 }
 
 function readMcp({ name, arguments: text, output, error }: JsonObject): VendorCall {
-  const input = tryParseJson(Buffer.from(asString(text) ?? ''))
+  const input = tryParseInner(asString(text) ?? '')
   const isFailed = error !== undefined && error !== null
   const failure = asString(error) ?? (isFailed ? stringifyWellFormed(error) : undefined)
   return {

@@ -109,7 +109,8 @@ function openParser({ headers }: IncomingMessage) {
 /** Returns the last path segment without characters that are unsafe in headers or paths. */
 function cleanName(filename: string | undefined): string {
   const last = (filename ?? '').split(/[/\\]/).at(-1) ?? ''
-  const plain = last.replaceAll(/[^\p{L}\p{N} ._()-]/gu, '_').slice(0, FILENAME_MAX)
+  // Cut first: half of a character must not remain, which no address can contain.
+  const plain = last.slice(0, FILENAME_MAX).replaceAll(/[^\p{L}\p{N} ._()-]/gu, '_')
   return plain.trim() === '' ? 'file' : plain
 }
 

@@ -3,7 +3,13 @@
  * for an error document one `error` event with its status.
  */
 import { type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { isObject, type JsonObject, member, tryParseJson } from '../../../../base/lib/json.ts'
+import {
+  isObject,
+  type JsonObject,
+  member,
+  tryParseJson,
+  writeJson,
+} from '../../../../base/lib/json.ts'
 import { listResponseEvents } from '../../../../wire/dialects/responses/unfold-body.ts'
 import { createSseParser } from '../../../../wire/dialects/sse.ts'
 
@@ -105,7 +111,7 @@ export class MessageResponse extends ServerResponse {
       this.statusCode >= 400
         ? [encodeSocketError(this.statusCode, member(document, 'error'), this.sent['retry-after'])]
         : listResponseEvents(isObject(document) ? document : {})
-    for (const event of events) this.send(JSON.stringify(event))
+    for (const event of events) this.send(writeJson(event))
   }
 }
 

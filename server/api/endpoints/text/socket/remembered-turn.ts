@@ -2,7 +2,7 @@
  * The last response of a connection with the input that led to it, so that the next request can
  * name it: it is sent again as input, since neither a translated model nor `store: false` keeps it.
  */
-import { isObject, type JsonObject, member } from '../../../../base/lib/json.ts'
+import { isObject, type JsonObject, member, writeJson } from '../../../../base/lib/json.ts'
 import type { Portion } from '../../../../base/lib/memory/budget.ts'
 import type { Memory } from '../../../../base/lib/memory/memory.ts'
 
@@ -41,7 +41,7 @@ export class TurnMemory {
    */
   keep(turn: RememberedTurn): void {
     this.forget()
-    const bytes = Buffer.byteLength(JSON.stringify(turn.items))
+    const bytes = Buffer.byteLength(writeJson(turn.items))
     if (bytes > TURN_BYTES_MAX || !this.makeRoom(bytes * TURN_FACTOR)) return
     this.turn = turn
     const turns = kept.get(this.accountId) ?? new Set()

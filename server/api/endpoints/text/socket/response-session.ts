@@ -7,7 +7,13 @@ import { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import { ERRORS, GatewayError, invalidField } from '../../../../base/lib/errors.ts'
 import { randomText } from '../../../../base/lib/ids.ts'
-import { isObject, type JsonObject, member, tryParseJson } from '../../../../base/lib/json.ts'
+import {
+  isObject,
+  type JsonObject,
+  member,
+  tryParseJson,
+  writeJson,
+} from '../../../../base/lib/json.ts'
 import { SHARED_BYTES } from '../../../../base/lib/queues/loop-share.ts'
 import { type JsonFields, parseRequestJson } from '../../../../wire/dialects/json-scan.ts'
 import { encodeUnknownResponse } from '../../../../wire/dialects/responses/encode-lost.ts'
@@ -326,7 +332,7 @@ function problemOf({ type, background }: JsonObject): GatewayError | undefined {
 
 /** Returns the request: the message without its own members, streamed, with the whole input. */
 function toBody({ body, fields }: Message, items: readonly unknown[] | undefined): Buffer {
-  const input = items && { input: JSON.stringify(items) }
+  const input = items && { input: writeJson(items) }
   return spliceJson(body, fields, {
     set: { stream: 'true', ...input },
     remove: items ? [...OF_MESSAGE, 'previous_response_id'] : OF_MESSAGE,
