@@ -111,7 +111,13 @@ describe('locks and deadlines', () => {
         const refused = assert.rejects(ledger.hold(request(caller)), { row: 'unavailable' })
         const holds = await Promise.all([other, other, other].map(take))
         assert.deepEqual(await Promise.all(holds.map(settle)), ['closed', 'closed', 'closed'])
+        const seen: string[] = []
+        for (const { accountId } of [caller, other]) {
+          void ledger.flushed(accountId).then(() => seen.push(accountId))
+        }
+        // For as long as a hold waits for a lock.
         await refused
+        assert.deepEqual(seen, [other.accountId], 'who reads the other account waits for nothing')
       }
       assert.equal(await stateOf(mine.id), 'open', 'the settlement of the locked account waits')
     })

@@ -120,6 +120,8 @@ export async function decodeGathered(
     context.checkAgain?.()
     const source = sent.stream()
     const content = decode(source, encoding, bytesMax, () => source.readableEnded)
+    // It may be read from a disk that fails.
+    source.once('error', (cause) => content.destroy(cause))
     await readDecoded(content, read).finally(() => source.destroy())
   } finally {
     portion.release()
@@ -197,8 +199,6 @@ function decode(
     if (!decoder) bounded.end()
     onProgress()
   })
-  // A gathered body is read from a file, which the disk may fail.
-  source.once('error', (cause) => bounded.destroy(cause))
   source.once('close', () => {
     if (!isWhole()) bounded.destroy(bodyCutOff())
   })

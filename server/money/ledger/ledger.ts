@@ -7,6 +7,7 @@ import type { Sql } from 'postgres'
 import { GatewayError } from '../../base/lib/errors.ts'
 import { holdIdOf } from '../../base/lib/ids.ts'
 import { QueueFull } from '../../base/lib/queues/batcher.ts'
+import { UnderWay } from '../../base/lib/queues/under-way.ts'
 import { createRates, type Rates } from './budgets/rates.ts'
 import { type Checkpoint, createCheckpoints } from './holds/checkpoints.ts'
 import { createSessionClaims, type SessionClaim } from './holds/container-sessions.ts'
@@ -79,8 +80,11 @@ export interface Ledger {
   readonly rates: Rates
   balance(accountId: string): Promise<BalanceRow | undefined>
   findAnswer: (accountId: string, key: string) => ReturnType<typeof findAnswer>
-  /** Resolves when every settlement queued so far is committed ("read your own writes"). */
-  flushed(): Promise<void>
+  /**
+   * Resolves when every settlement so far, of the account or of all, is committed ("read your own
+   * writes"): during an outage, or behind a lock of the account, after that. Never rejects.
+   */
+  flushed(accountId?: string): Promise<void>
   pending(): number
   /** Journals that were set aside: their holds are of another database, or archived. */
   unknownJournals(): number
@@ -128,7 +132,10 @@ export function createLedger(options: LedgerOptions): Ledger {
   const { isTracked } = endings
   const leakCheck = startLeakCheck({ ...options, isTracked, release: settlements.add })
 
-  async function flushed(): Promise<void> {
+  const settling = new UnderWay()
+
+  /** Also waits for releases, and for what is left to the periodic check. */
+  async function drained(): Promise<void> {
     await claims.flushed()
     await moves.flushed()
     await settlements.flushed()
@@ -144,12 +151,13 @@ export function createLedger(options: LedgerOptions): Ledger {
     hold: (request, repeat = ONCE) => takeHold(request, repeat, moves, endings, options),
     settle(closing, settlement) {
       retire(closing)
-      return endings.settle(closing, settlement)
+      return settling.add(closing.accountId, endings.settle(closing, settlement))
     },
     settleWithSessions(closing, claim, { build, unclaimed }) {
       retire(closing)
       endings.expect(closing, unclaimed)
-      return claims.add(claim, (paid) => endings.settle(closing, build(paid)))
+      const settled = claims.add(claim, (paid) => endings.settle(closing, build(paid)))
+      return settling.add(closing.accountId, settled)
     },
     preserve: endings.preserve,
     settleJournals: async () =>
@@ -161,13 +169,13 @@ export function createLedger(options: LedgerOptions): Ledger {
     watch: checkpoints.watch,
     balance: (accountId) => readBalance(sql, accountId),
     findAnswer: (accountId, key) => findAnswer(sql, accountId, key),
-    flushed,
+    flushed: (accountId) => settling.ended(accountId),
     unknownJournals: () => journal?.countUnknown() ?? 0,
     pending: () => claims.size() + moves.size() + settlements.size() + corrections.size(),
     async stop() {
       checkpoints.stop()
       leakCheck.stop()
-      await flushed()
+      await drained()
       await journal?.close()
     },
   }

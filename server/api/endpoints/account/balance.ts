@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { sendJson } from '../../../base/http/reply.ts'
 import { formatAmount } from '../../../base/lib/money.ts'
 import type { AccountEndpoint } from '../endpoint.ts'
+import { catchUp } from './usage.ts'
 
 const amount = z.string().describe('Decimal.')
 
@@ -27,8 +28,7 @@ export const getBalance: AccountEndpoint = {
     errors: [403, 503],
   },
   async handle(context, caller, services) {
-    // A caller that has its answer must see its charge, even if it is not committed yet.
-    await services.ledger.flushed()
+    await catchUp(services, caller.accountId)
     const row = await services.ledger.balance(caller.accountId)
     sendJson(context, 200, {
       currency: row?.currency ?? caller.currency,

@@ -46,10 +46,18 @@ function readFilter(context: Context, accountId: string): UsageFilter {
   return { ...rest, accountId, after: cursor, keyIds: key ? [key] : undefined, endUser }
 }
 
-/** Waits until the settlements of this process are committed, within a limit. */
-export async function catchUp(services: PlainServices): Promise<void> {
-  const timer = new Promise((resolve) => setTimeout(resolve, FLUSH_MS).unref())
-  await Promise.race([services.ledger.flushed(), timer])
+/**
+ * Waits until this process has committed its settlements of the account, or of all accounts, within
+ * a limit: a caller that has its answer sees its charge, and an outage holds up no page.
+ */
+export async function catchUp(
+  { ledger }: Pick<PlainServices, 'ledger'>,
+  accountId?: string,
+): Promise<void> {
+  const late = Promise.withResolvers<void>()
+  const timer = setTimeout(late.resolve, FLUSH_MS)
+  await Promise.race([ledger.flushed(accountId), late.promise])
+  clearTimeout(timer)
 }
 
 const usagePage = page(usageRecord)
@@ -70,7 +78,7 @@ export const listUsage: AccountEndpoint = {
   },
   async handle(context, caller, services) {
     const filter = readFilter(context, caller.accountId)
-    await catchUp(services)
+    await catchUp(services, caller.accountId)
     const rows = await services.usage.list({ ...filter, limit: filter.limit + 1 })
     sendJson(context, 200, encode(usagePage, toPage(rows, filter.limit, 'request_id')))
   },
@@ -102,7 +110,7 @@ export const getUsage: AccountEndpoint = {
     errors: [403, 404, 503],
   },
   async handle(context, caller, services) {
-    await catchUp(services)
+    await catchUp(services, caller.accountId)
     const id = context.params.request_id ?? ''
     // Malformed and foreign ids get the same answer as unknown ones.
     const row = REQUEST_ID.test(id) && (await services.usage.find(caller.accountId, id))

@@ -45,7 +45,7 @@ async function* exportMovements(sql: Sql, accountId: string): AsyncGenerator<str
 
 export const billingHandlers: HandlersOf<typeof billingContract> = {
   async 'GET /accounts/:account_id/ledger'({ params, query }, services) {
-    await catchUp(services)
+    await catchUp(services, params.account_id)
     const accountId = params.account_id
     const { limit, cursor } = query
     const after = cursor === undefined ? undefined : decodeLedgerCursor(cursor)
@@ -58,12 +58,12 @@ export const billingHandlers: HandlersOf<typeof billingContract> = {
     return { ...toPage(rows, limit, encodeLedgerCursor), currency: found(currency, 'account') }
   },
   async 'GET /accounts/:account_id/statement'({ params, query }, services) {
-    await catchUp(services)
+    await catchUp(services, params.account_id)
     const { from, to = new Date(), time_zone: timeZone } = query
     return readStatement(services.sql, params.account_id, { from, to, timeZone })
   },
   async 'GET /accounts/:account_id/ledger/export'({ context, params }, services) {
-    await catchUp(services)
+    await catchUp(services, params.account_id)
     const { account_id: accountId } = params
     const batches = exportMovements(services.sql, accountId)
     await sendExport(context, { name: `ledger-${accountId}`, format: 'csv', batches })

@@ -56,7 +56,7 @@ function judgeBalance(series: readonly BucketFigures[], row: OverviewRow) {
 
 export const overviewHandlers: HandlersOf<typeof overviewContract> = {
   async 'GET /accounts/:account_id/overview'({ params, query }, services) {
-    await catchUp(services)
+    await catchUp(services, params.account_id)
     const { sql, usage } = services
     const accountId = params.account_id
     const row = found(await readOverview(sql, accountId, query.time_zone), 'account')

@@ -24,7 +24,7 @@ async function findTask({ tasks }: AdminServices, accountId: string, id: string)
 }
 
 async function describeWhole(services: AdminServices, accountId: string, id: string) {
-  await catchUp(services)
+  await catchUp(services, accountId)
   const task = await findTask(services, accountId, id)
   const [[row], [shown], media] = await Promise.all([
     selectTaskList(services.sql, { accountId, id: task.id, limit: 1 }),

@@ -17,7 +17,7 @@ export const usageHandlers: HandlersOf<typeof usageContract> = {
   async 'GET /accounts/:account_id/usage'({ params, query }, services) {
     const { limit, cursor } = query
     const filter = await readUsageFilter(services.sql, params.account_id, query)
-    await catchUp(services)
+    await catchUp(services, params.account_id)
     const rows = await services.usage.list({ ...filter, limit: limit + 1, after: cursor })
     const ids = [...new Set(rows.map(({ key_id: id }) => id))]
     const keys = await readKeyNames(services.sql, params.account_id, ids)
@@ -25,11 +25,11 @@ export const usageHandlers: HandlersOf<typeof usageContract> = {
     return toPage(calls, limit, 'request_id')
   },
   async 'GET /accounts/:account_id/usage/summary'({ params, query }, services) {
-    await catchUp(services)
+    await catchUp(services, params.account_id)
     return summariseUsage(services.sql, params.account_id, query)
   },
   async 'GET /accounts/:account_id/usage/export'({ context, params, query }, services) {
-    await catchUp(services)
+    await catchUp(services, params.account_id)
     const { format } = query
     const filter = await readUsageFilter(services.sql, params.account_id, query)
     const columns = readColumns(query.columns)
@@ -37,7 +37,7 @@ export const usageHandlers: HandlersOf<typeof usageContract> = {
     await sendExport(context, { name: `usage-${params.account_id}`, format, batches })
   },
   async 'GET /accounts/:account_id/usage/:request_id'({ params }, services) {
-    await catchUp(services)
+    await catchUp(services, params.account_id)
     const row = await services.usage.find(params.account_id, params.request_id)
     if (!row) throw noSuch(await nameMissing(services.usage, params.request_id))
     return explainUsage(row, await services.usage.entries(params.account_id, row.hold_id))

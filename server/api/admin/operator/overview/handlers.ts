@@ -5,6 +5,7 @@ import {
   stateOfUse,
   type UseState,
 } from '../../../../money/usage/channel-use.ts'
+import { catchUp } from '../../../endpoints/account/usage.ts'
 import type { HandlersOf } from '../../handler.ts'
 import type { AdminServices } from '../../services.ts'
 import { readUses } from '../channels/channel-uses.ts'
@@ -62,8 +63,8 @@ const NO_LOSSES = { uncharged: 0n, uncharged_count: 0, uncharged_unknown: 0, wri
 
 export const operatorOverviewHandlers: HandlersOf<typeof operatorOverviewContract> = {
   async 'GET /operator/overview'({ query }, services) {
-    const { sql, ledger } = services
-    await ledger.flushed()
+    const { sql } = services
+    await catchUp(services)
     const to = query.to ?? new Date()
     const from = query.from ?? new Date(to.getTime() - DAY_MS)
     const span = { from, to }

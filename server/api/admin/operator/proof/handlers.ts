@@ -6,6 +6,7 @@ import { audit } from '../../../../money/ledger/audit/audit.ts'
 import { readCheckpointSummary, readSealedSummary } from '../../../../money/ledger/books/summary.ts'
 import { readCommandSuccesses } from '../../../../money/usage/command-run-store.ts'
 import { recordUnbalanced } from '../../../../work/alerts/alert-store.ts'
+import { catchUp } from '../../../endpoints/account/usage.ts'
 import type { HandlersOf } from '../../handler.ts'
 import type { operatorProofContract } from './contract.ts'
 import {
@@ -57,17 +58,17 @@ export const operatorProofHandlers: HandlersOf<typeof operatorProofContract> = {
     }
   },
 
-  async 'POST /operator/proof/audit'({ note }, { sql, ledger }) {
+  async 'POST /operator/proof/audit'({ note }, services) {
     if (running) throw new GatewayError('conflict', { message: 'an audit is running' })
     running = true
     const start = performance.now()
     try {
-      await ledger.flushed()
-      const { ok, checks } = await audit(sql)
+      await catchUp(services)
+      const { ok, checks } = await audit(services.sql)
       const milliseconds = Math.round(performance.now() - start)
       const at = new Date()
       const failed = checks.filter((check) => !check.ok)
-      await recordUnbalanced(sql, failed)
+      await recordUnbalanced(services.sql, failed)
       const broken = failed.map(({ id }) => id)
       last = { at, ok, milliseconds, broken }
       note({ ok, broken })

@@ -1,15 +1,16 @@
 /** Calls, tasks and deliveries of all accounts. */
 
 import { toPage } from '../../../../base/http/page.ts'
+import { catchUp } from '../../../endpoints/account/usage.ts'
 import { readDroppedFilter } from '../../../endpoints/webhooks/webhook-schemas.ts'
 import type { HandlersOf } from '../../handler.ts'
 import type { operatorWorkContract } from './contract.ts'
 import { selectCallPage, selectDeliveryPage, selectTaskPage } from './store.ts'
 
 export const operatorWorkHandlers: HandlersOf<typeof operatorWorkContract> = {
-  async 'GET /operator/calls'({ query }, { sql, ledger }) {
-    await ledger.flushed()
-    return toPage(await selectCallPage(sql, query), query.limit, 'request_id')
+  async 'GET /operator/calls'({ query }, services) {
+    await catchUp(services)
+    return toPage(await selectCallPage(services.sql, query), query.limit, 'request_id')
   },
 
   async 'GET /operator/tasks'({ query }, { sql }) {
