@@ -10,22 +10,22 @@
 import { existsSync, mkdirSync, mkdtempSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { connect } from '../server/base/database/connection/client.ts'
-import { migrate } from '../server/base/database/migrations/migrate.ts'
-import { audit } from '../server/money/ledger/audit/audit.ts'
-import { startSimulatorsProcess } from '../testbed/laboratory.ts'
-import { POSTGRES_OPTION, readOptions } from '../testbed/options.ts'
-import { readConditions, report } from '../testbed/results.ts'
-import { startOwnServer } from '../tests/support/database/own-postgres.ts'
-import { startDnsServer } from '../tests/support/dns-server.ts'
-import { findFreePort } from '../tests/support/free-port.ts'
-import { type GatewayProcess, startGateway } from '../tests/support/gateway.ts'
-import { ALL_GATEWAYS, NGINX_VERSION, startNginx } from '../tests/support/nginx.ts'
-import { until } from '../tests/support/until.ts'
-import { startLoad } from './scale/load.ts'
-import { findLastRelease, unpackRelease } from './scale/release.ts'
+import { connect } from '../../server/base/database/connection/client.ts'
+import { migrate } from '../../server/base/database/migrations/migrate.ts'
+import { audit } from '../../server/money/ledger/audit/audit.ts'
+import { startSimulatorsProcess } from '../../testbed/laboratory.ts'
+import { POSTGRES_OPTION, readOptions } from '../../testbed/options.ts'
+import { readConditions, report } from '../../testbed/results.ts'
+import { startOwnServer } from '../../tests/support/database/own-postgres.ts'
+import { startDnsServer } from '../../tests/support/dns-server.ts'
+import { findFreePort } from '../../tests/support/free-port.ts'
+import { type GatewayProcess, startGateway } from '../../tests/support/gateway.ts'
+import { ALL_GATEWAYS, NGINX_VERSION, startNginx } from '../../tests/support/nginx.ts'
+import { until } from '../../tests/support/until.ts'
+import { startLoad } from '../scale/load.ts'
+import { findLastRelease, unpackRelease } from '../scale/release.ts'
 
-const ROOT = join(import.meta.dirname, '..')
+const ROOT = join(import.meta.dirname, '..', '..')
 const NAMES = ['gateway-1', 'gateway-2'] as const
 /** Calls that find nobody after both gateways were replaced at once, which the guide warns of. */
 const RETURN_CALLS = 10

@@ -1,0 +1,129 @@
+/**
+ * Proves that every state of the database since the last release can be upgraded under load: each
+ * migration has a version of this repository whose newest one it is. A gateway of that version
+ * serves calls, streams and tasks while this version migrates its database and a gateway of this
+ * version serves beside it; then the old one ends. No call fails, and the books agree.
+ * `npm run prove:migrations -- [--only NUMBER] [--rate CALLS_PER_SECOND] [--seconds SECONDS]`;
+ * needs the history of the repository.
+ */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect } from '../../server/base/database/connection/client.ts'
+import { migrate } from '../../server/base/database/migrations/migrate.ts'
+import { audit } from '../../server/money/ledger/audit/audit.ts'
+import { startSimulatorsProcess } from '../../testbed/laboratory.ts'
+import { POSTGRES_OPTION, readOptions } from '../../testbed/options.ts'
+import { readConditions, report } from '../../testbed/results.ts'
+import { startOwnServer } from '../../tests/support/database/own-postgres.ts'
+import { startGateway } from '../../tests/support/gateway.ts'
+import { startLoad } from '../scale/load.ts'
+import { findLastRelease, type Release, unpackRelease } from '../scale/release.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+
+const values = readOptions(import.meta.filename, {
+  postgres: POSTGRES_OPTION,
+  only: { type: 'string' },
+  rate: { type: 'string', default: '30' },
+  seconds: { type: 'string', default: '3' },
+})
+const conditions = readConditions('npm run prove:migrations', values.postgres)
+const simulators = await startSimulatorsProcess()
+
+interface Upgrade {
+  /** The newest migration of the version that is upgraded. */
+  readonly from: string
+  readonly commit: string
+  readonly calls: number
+  readonly tasks: number
+  readonly failures: readonly object[]
+  readonly auditOk: boolean
+}
+
+function git(...args: readonly string[]): string {
+  return execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim()
+}
+
+/** Returns the last commit of each migration since the last release, the release first. */
+function findVersions(): { from: string; commit: string }[] {
+  const release = findLastRelease()
+  const shipped = new Set(git('ls-tree', '--name-only', release, 'migrations/').split('\n'))
+  const versions: { from: string; commit: string }[] = []
+  let from =
+    [...shipped]
+      .filter((file) => file.endsWith('.sql'))
+      .toSorted()
+      .at(-1) ?? ''
+  for (const name of readdirSync(join(ROOT, 'migrations')).toSorted()) {
+    const file = `migrations/${name}`
+    if (!name.endsWith('.sql') || shipped.has(file)) continue
+    const added = git('log', '--diff-filter=A', '--format=%H', '-1', '--', file)
+    const commit = versions.length === 0 ? git('rev-parse', release) : git('rev-parse', `${added}^`)
+    // Several migrations of one commit are one version.
+    if (versions.at(-1)?.commit !== commit) versions.push({ from: numberOf(from), commit })
+    from = file
+  }
+  return versions
+}
+
+function numberOf(file: string): string {
+  return file.replace('migrations/', '').slice(0, 4)
+}
+
+async function upgrade(from: string, release: Release): Promise<Upgrade> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tributary-migrations-'))
+  const server = await startOwnServer(dataDir, { choice: values.postgres })
+  const sql = connect(server.place, { patient: true, statementTimeoutMs: 0 })
+  try {
+    await migrate(sql, join(release.folder, 'migrations'))
+    await release.gateways.applySimulators(sql, simulators.url)
+    const account = await release.gateways.createTestAccount(sql, '100000')
+    const { key } = await release.keys.createKey(sql, { accountId: account.id })
+    const place = { dataDir, databaseUrl: server.url }
+    const before = await startGateway({ ...place, root: release.folder })
+    const load = startLoad(before.url, key, Number(values.rate))
+    const pause = () => sleep(Number(values.seconds) * 1_000)
+    await pause()
+    load.note('the migration')
+    await migrate(sql, join(ROOT, 'migrations'))
+    const after = await startGateway(place)
+    load.note('the readiness of this version')
+    const beside = startLoad(after.url, key, Number(values.rate))
+    await pause()
+    const ended = [await load.finish()]
+    await before.stop()
+    ended.push(await beside.finish())
+    await after.stop()
+    const { ok: auditOk } = await audit(sql)
+    const { commit } = release
+    const failures = [...load.failures, ...beside.failures].slice(0, 20)
+    const sum = (of: 'calls' | 'tasks') => ended.reduce((total, each) => total + each[of], 0)
+    return { from, commit, calls: sum('calls'), tasks: sum('tasks'), failures, auditOk }
+  } finally {
+    await sql.end({ timeout: 1 })
+    await server.remove()
+  }
+}
+
+const upgrades: Upgrade[] = []
+const lines: string[] = []
+for (const { from, commit } of findVersions()) {
+  if (values.only !== undefined && from !== values.only) continue
+  const release = await unpackRelease(commit)
+  const done = await upgrade(from, release).finally(() => release.remove())
+  const { calls, tasks, failures, auditOk } = done
+  const counted = `${calls} calls, ${tasks} of them tasks, ${failures.length} failed`
+  const line = `from ${from}: ${counted}, audit ${auditOk ? 'clean' : 'BROKEN'}`
+  console.log(line)
+  for (const failure of failures.slice(0, 3)) console.error(failure)
+  upgrades.push(done)
+  lines.push(line)
+}
+await simulators.stop(5_000)
+const ok =
+  upgrades.length > 0 && upgrades.every(({ failures, auditOk }) => failures.length === 0 && auditOk)
+report('prove-migrations', conditions, { ok, upgrades }, lines)
+if (!ok) process.exitCode = 1
