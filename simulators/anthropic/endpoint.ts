@@ -18,6 +18,7 @@ import { withPromptCache } from '../model/prompt-cache.ts'
 import { tokensOf } from '../model/tokens.ts'
 import { type MessageAnswer, messageAnswer, messageUsage, wholeMessage } from './answer.ts'
 import { messageConversation, messageTurns } from './conversation.ts'
+import { DECLINED, declined, declinedSteps } from './declined.ts'
 import { errorBody, rateLimits } from './errors.ts'
 import { MESSAGE_ODDITIES } from './oddities.ts'
 import { checkCountRequest, checkMessagesRequest } from './request.ts'
@@ -107,6 +108,14 @@ export function answerMessages(exchange: Exchange, models: Models): Reply {
   const message = messageAnswer(exchange, answered, model)
   const headers = exchange.fast ? {} : rateLimits(3999)
   const streams = json.stream === true ? !scenario.has('json-for-stream') : false
+  const category = scenario.text(DECLINED.name)
+  if (category !== undefined) {
+    const { ending, usage, units } = declined(category, messageUsage(message))
+    const charge = { model, units, reported: usage }
+    const empty = { ...wholeMessage(message), content: [] }
+    if (!streams) return whole(200, { ...empty, ...ending, usage }, { headers, charge })
+    return streamOf(exchange, declinedSteps(empty, ending, usage).map(frameOf), headers, charge)
+  }
   if (streams || scenario.has('stream-for-json')) return streamed(exchange, message, headers)
   const usage = bentUsage(messageUsage(message), scenario.text('usage'))
   const body = wholeMessage(message)
@@ -132,12 +141,21 @@ function streamed(
   }
   const frames = steps.map(frameOf)
   if (scenario.has('s_donetail')) frames.push({ data: 'data: [DONE]\n\n' })
+  return streamOf(exchange, frames, headers, chargeFor(message, usages.at(-1)))
+}
+
+function streamOf(
+  exchange: Exchange,
+  frames: Frame[],
+  headers: Record<string, string>,
+  charge: Charge,
+): Reply {
   return {
     kind: 'stream',
     status: 200,
     headers: { 'cache-control': 'no-cache', ...headers },
     frames,
-    charge: chargeFor(message, usages.at(-1)),
+    charge,
     error: (shape, failure) => [errorFrame(exchange, shape, failure)],
     padding: (bytes) => namedEvent('ping', { type: 'ping', padding: 'x'.repeat(bytes) }),
   }

@@ -1,6 +1,7 @@
 // Anthropic, below `/anthropic`.
 import type { Exchange, Reply, Vendor } from '../kernel/exchange.ts'
 import { oddityNames } from '../kernel/scenario.ts'
+import { DECLINED } from './declined.ts'
 import { anthropicRoutes } from './endpoint.ts'
 import { anthropicFailure } from './errors.ts'
 import { MESSAGE_ODDITIES } from './oddities.ts'
@@ -22,7 +23,7 @@ export function anthropic(options: AnthropicOptions): Vendor {
     name: 'anthropic',
     prefix: '/anthropic',
     requestIdHeader: 'request-id',
-    scenarios: oddityNames(MESSAGE_ODDITIES),
+    scenarios: [...oddityNames(MESSAGE_ODDITIES), DECLINED],
     routes: anthropicRoutes({ ids: options.models }),
     authenticate: (exchange) => authenticate(exchange, options),
     failure: anthropicFailure,

@@ -200,8 +200,97 @@ describe('refusals', () => {
     const billed = { input_token: 2300, output_token: 0 }
     assert.deepEqual(read(usage, { stop_reason: 'refusal', content: TEXT }).usage, billed)
     assert.deepEqual(read(usage, { stop_reason: 'end_turn', content: [] }).usage, billed)
-    const written = read({ ...usage, output_tokens: 7 }, { stop_reason: 'refusal', content: [] })
-    assert.deepEqual(written.usage, { input_token: 2300, output_token: 7 })
+    const written = read({ ...usage, output_tokens: 70 }, { stop_reason: 'refusal', content: [] })
+    assert.deepEqual(written.usage, { input_token: 2300, output_token: 70 })
+  })
+
+  const refusal = (category: string | null) => {
+    return { stop_reason: 'refusal', stop_details: { type: 'refusal', category } }
+  }
+
+  test('before any output: billed in three categories, with the tokens of the refusal', () => {
+    const counted = { input_tokens: 106, output_tokens: 5 }
+    for (const category of ['cyber', 'general_harms', 'one of next year', null]) {
+      assert.deepEqual(read(counted, { ...refusal(category), content: [] }).usage, free)
+    }
+    for (const category of ['bio', 'frontier_llm', 'reasoning_extraction']) {
+      const billed = { input_token: 106, output_token: 5 }
+      assert.deepEqual(read(counted, { ...refusal(category), content: [] }).usage, billed)
+      const reader = createMessagesUsageReader()
+      reader.start({ usage: { ...counted, output_tokens: 1 } })
+      reader.delta({ delta: refusal(category), usage: { output_tokens: 5 } })
+      assert.deepEqual(reader.reading().usage, billed)
+    }
+  })
+
+  const attempt = (type: string, model: string, output_tokens: number) => {
+    return { type, model, input_tokens: 400, output_tokens }
+  }
+  const handover = (to: string, category: string | null) => {
+    return { type: 'fallback', to: { model: to }, trigger: { type: 'refusal', category } }
+  }
+  const passOf = (model: string, output_token: number) => {
+    return { model, role: 'fallback', usage: { input_token: 400, output_token } }
+  }
+
+  test('a model that declined before its fallback is billed by its category', () => {
+    const iterations = [
+      attempt('message', 'first', 0),
+      attempt('message', 'second', 0),
+      attempt('fallback_message', 'third', 9),
+    ]
+    const attempts = (...categories: string[]) => {
+      const [first = null, second = null] = categories
+      const content = [handover('second', first), handover('third', second), ...TEXT]
+      const { usage, passes } = read({ output_tokens: 9, iterations }, { content })
+      return [usage, passes]
+    }
+    const own = { input_token: 400, output_token: 0 }
+    const third = passOf('third', 9)
+    assert.deepEqual(attempts('cyber', 'cyber'), [free, [third]])
+    assert.deepEqual(attempts('bio', 'cyber'), [own, [third]])
+    assert.deepEqual(attempts('cyber', 'frontier_llm'), [free, [passOf('second', 0), third]])
+    const unexplained = read({ output_tokens: 9, iterations }, { content: TEXT })
+    assert.deepEqual([unexplained.usage, unexplained.passes], [free, [third]])
+  })
+
+  test('all entries of a fallback are its own, whatever their type', () => {
+    const iterations = [
+      attempt('message', 'first', 40),
+      attempt('message', 'second', 3),
+      attempt('message', 'third', 7),
+      attempt('fallback_message', 'third', 9),
+    ]
+    const reader = createMessagesUsageReader()
+    reader.start({ usage })
+    const blocks = [
+      ...TEXT,
+      handover('second', 'cyber'),
+      ...TEXT,
+      handover('third', 'bio'),
+      ...TEXT,
+    ]
+    blocks.forEach(reader.block)
+    reader.delta({ delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 9, iterations } })
+    const { usage: own, passes } = reader.reading()
+    assert.deepEqual(own, { input_token: 400, output_token: 40 })
+    assert.deepEqual(passes, [passOf('second', 3), passOf('third', 7), passOf('third', 9)])
+    const kept = iterations.slice(2)
+    const remembered = read({ output_tokens: 9, iterations: kept }, { content: TEXT })
+    assert.deepEqual(remembered.usage, free)
+    assert.deepEqual(remembered.passes, [passOf('third', 7), passOf('third', 9)])
+  })
+
+  test('where all of them decline, the last is billed by the category of the answer', () => {
+    const iterations = [attempt('message', 'first', 0), attempt('fallback_message', 'second', 0)]
+    const ended = (category: string) => {
+      const content = [handover('second', 'bio')]
+      return read({ ...usage, iterations }, { ...refusal(category), content })
+    }
+    const own = { input_token: 400, output_token: 0 }
+    assert.deepEqual(ended('cyber').usage, own)
+    assert.equal(ended('cyber').passes, undefined)
+    assert.deepEqual(ended('bio').passes, [passOf('second', 0)])
   })
 })
 

@@ -86,6 +86,29 @@ for (const model of MODELS) {
   })
 }
 
+test('a refusal before any output: charged in the categories that the vendor bills', async () => {
+  const { key } = await gateway.tenant()
+  const asked = async (category: string, stream: boolean) => {
+    const words = `hi [[fault:declined=${category}]]`
+    const answer = await gateway.post(
+      PATH,
+      key,
+      ask(words, { model: 'sim-claude', stream }),
+      VERSION,
+    )
+    assert.match(answer.text, /"stop_reason":"refusal"/)
+    const { lines } = await gateway.record(answer, key)
+    const [entry] = gateway.simulators.book.entries().slice(-1)
+    for (const { unit, quantity } of lines) assert.equal(quantity, entry?.units[unit] ?? 0, unit)
+    return lines.some(({ quantity }) => quantity > 0)
+  }
+  const billed = ['bio', 'reasoning_extraction', 'frontier_llm']
+  for (const category of ['cyber', 'null', ...billed]) {
+    assert.equal(await asked(category, false), billed.includes(category), category)
+  }
+  assert.deepEqual([await asked('cyber', true), await asked('bio', true)], [false, true])
+})
+
 test('the version header: required, one value of ours, any date of theirs', async () => {
   const { key } = await gateway.tenant()
   const status = async (headers: object) =>

@@ -13,7 +13,8 @@ import { readVendorTools } from '../usage/vendor-tools.ts'
 import type { WriteLifetime } from '../usage/write-lifetime.ts'
 import { closeUsage, mergeMessagesUsage, withoutPlaceholders } from './merge-usage.ts'
 import { readCounts } from './read-counts.ts'
-import { type Iterations, readIterations } from './read-iterations.ts'
+import { type Declines, type Iterations, readIterations } from './read-iterations.ts'
+import { type Handover, isFreeCategory, readHandover, wroteNothing } from './refusals.ts'
 
 export interface MessagesUsageOptions {
   /**
@@ -45,12 +46,22 @@ export interface MessagesUsageReader {
 
 /** The minimum that a container is billed; the answer does not state its time. */
 const CONTAINER_MINUTES = 5
+/** Many times the models that may stand in for one another. */
+const HANDOVERS_MAX = 100
 
 export function createMessagesUsageReader(options: MessagesUsageOptions = {}): MessagesUsageReader {
-  const answer: Answer = { usage: undefined, hasContainer: false, blocks: 0, searches: 0 }
+  const answer: Answer = {
+    usage: undefined,
+    hasContainer: false,
+    blocks: 0,
+    handovers: [],
+    searches: 0,
+  }
   let known: UsageReading | undefined = NOTHING_STATED
   const noteBlock = (block: unknown) => {
-    answer.blocks += 1
+    const handover = readHandover(block)
+    answer.blocks = handover ? 0 : answer.blocks + 1
+    if (handover && answer.handovers.length < HANDOVERS_MAX) answer.handovers.push(handover)
     if (isSearchResult(block)) answer.searches += 1
   }
   const take = (usage: unknown) => {
@@ -62,6 +73,7 @@ export function createMessagesUsageReader(options: MessagesUsageOptions = {}): M
     answer.hasContainer ||= isObject(container)
     answer.containerId = asString(member(container, 'id')) ?? answer.containerId
     answer.stopReason = asString(member(source, 'stop_reason')) ?? answer.stopReason
+    answer.category = member(member(source, 'stop_details'), 'category') ?? answer.category
   }
   return {
     start(message) {
@@ -116,21 +128,31 @@ interface Answer {
   opening?: unknown
   stated?: unknown
   stopReason?: string | undefined
+  /** The category of a refusal. */
+  category?: unknown
   hasContainer: boolean
   containerId?: string | undefined
+  /** Blocks of content of the model that ended the answer. */
   blocks: number
+  readonly handovers: Handover[]
   /** Results of searches that did not fail. */
   searches: number
   /** The last list of passes that was read, and what it says: the list may be long. */
-  iterations?: { readonly list: unknown; readonly read: Iterations | undefined }
+  iterations?: Declines & { readonly list: unknown; readonly read: Iterations | undefined }
 }
 
-function readIterationsOnce(answer: Answer, lifetime: WriteLifetime): Iterations | undefined {
+function readIterationsOnce(
+  answer: Answer,
+  lifetime: WriteLifetime,
+  isLastFree: boolean,
+): Iterations | undefined {
   const list = member(answer.usage, 'iterations')
-  if (answer.iterations?.list !== list) {
-    answer.iterations = { list, read: readIterations(list, lifetime) }
-  }
-  return answer.iterations?.read
+  const { iterations: known } = answer
+  const isKnown = known?.list === list && known?.isLastFree === isLastFree
+  if (isKnown && known?.handovers.length === answer.handovers.length) return known?.read
+  const declines = { handovers: [...answer.handovers], isLastFree }
+  answer.iterations = { ...declines, list, read: readIterations(list, lifetime, declines) }
+  return answer.iterations.read
 }
 
 /** Some vendors run searches and do not count them. */
@@ -144,19 +166,22 @@ function interpret(answer: Answer, options: MessagesUsageOptions): UsageReading 
   const { usage } = answer
   const lifetime = options.writeLifetime?.() ?? '5m'
   const tools = readVendorTools({}, usage)
-  const iterations = readIterationsOnce(answer, lifetime)
-  const tokens = iterations?.usage ?? readCounts(usage, lifetime)
-  const quantities = { ...tokens, ...countCalls(answer, tools.calls, options) }
+  const isFree = isFreeRefusal(answer, usage)
+  const iterations = readIterationsOnce(answer, lifetime, isFree)
+  const tokens = iterations?.usage ?? (isFree ? FREE : readCounts(usage, lifetime))
+  // Tools may have run for a model that declined in the middle, before the last one.
+  const isNothing = isFree && answer.handovers.length === 0
+  const calls = isNothing ? {} : countCalls(answer, tools.calls, options)
+  const quantities = { ...tokens, ...calls }
   const tier = readServedTier(usage.service_tier)
   const unknown = [...tools.unknown, ...(iterations?.unknown ?? []), ...findUnknown(usage)]
   if (tier !== undefined && !isNeutralTier(tier)) unknown.push('usage.service_tier')
   const facts = readFacts(usage, tier)
   const statedCost = readStatedCost(usage)
-  const isFree = isFreeRefusal(answer, usage)
-  const containers = isFree || !quantities.container_minute ? [] : listContainers(answer)
-  const passes = (iterations?.passes ?? []).filter((pass) => !isFree || pass.usage.output_token)
+  const containers = quantities.container_minute ? listContainers(answer) : []
+  const passes = iterations?.passes ?? []
   return {
-    ...(Object.keys(quantities).length > 0 ? { usage: isFree ? FREE : quantities } : {}),
+    ...(Object.keys(quantities).length > 0 ? { usage: quantities } : {}),
     ...(passes.length > 0 ? { passes } : {}),
     ...(containers.length > 0 ? { containers } : {}),
     ...(answer.containerId === undefined ? {} : { keptIds: [answer.containerId] }),
@@ -172,9 +197,10 @@ function listContainers({ containerId: id }: Answer): readonly ContainerUse[] {
 
 const FREE: Quantities = { input_token: 0, output_token: 0 }
 
-/** A refusal before any output shows its usage and is not billed. */
-function isFreeRefusal({ stopReason, blocks }: Answer, usage: JsonObject): boolean {
-  return stopReason === 'refusal' && blocks === 0 && readCount(usage.output_tokens) === 0
+/** Some refusals before any output show their usage and are not billed. */
+function isFreeRefusal({ stopReason, blocks, category }: Answer, usage: JsonObject): boolean {
+  const isRefused = stopReason === 'refusal' && blocks === 0
+  return isRefused && wroteNothing(usage) && isFreeCategory(category)
 }
 
 function countCalls(
