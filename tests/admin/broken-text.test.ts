@@ -11,6 +11,8 @@ import { type AdminStage, startAdmin } from './support.ts'
 
 const HALF = /contains half of a surrogate pair/
 const ZERO = /contains U\+0000/
+const DEEP = /is nested too deeply/
+const NESTED: unknown = JSON.parse(`${'['.repeat(3_000)}${']'.repeat(3_000)}`)
 const CONTRACT: Contract = ADMIN_CONTRACT
 const WRITES = Object.entries(CONTRACT)
   .filter(([, { body, isSigned }]) => body && !isSigned)
@@ -90,6 +92,8 @@ test('half an emoji and U+0000 are a 400 with the field, at every route with a b
     [{ settings: { 'a\ud800b': 1 } }, HALF, 'settings'],
     [{ prices: [1, 'a\0'] }, ZERO, 'prices[1]'],
     ['\ud83d', HALF, 'body'],
+    [{ settings: NESTED }, DEEP, 'body'],
+    [NESTED, DEEP, 'body'],
   ]
   for (const key of WRITES) {
     for (const [body, expected, param] of cases) {

@@ -1,6 +1,7 @@
 /** Validates input against a schema; errors name the field in the caller's notation. */
 import type { ZodType, z } from 'zod'
 import { type FieldFault, invalidField, invalidFields } from '../lib/errors.ts'
+import { isTooDeep } from '../lib/json.ts'
 import {
   describeProblem,
   type FieldProblem,
@@ -72,8 +73,9 @@ export function checkQuery<Schema extends ZodType>(schema: Schema, query: URLSea
   return checkShape(schema, Object.fromEntries(query), 'query')
 }
 
-/** Throws 400 with the field whose text the database cannot store. */
+/** Throws 400 for a value nested too deeply, or with the field whose text cannot be stored. */
 export function refuseUnstorable(value: unknown, whole: string): void {
+  if (isTooDeep(value)) throw invalidField(whole, 'is nested too deeply')
   const found = findUnstorable(value)
   if (found) throw invalidField(printPath(found.path) || whole, found.problem)
 }

@@ -53,12 +53,17 @@ export function writeJson(value: unknown): string {
  */
 export function tryParseInner(text: string): unknown {
   const value = tryParseJson(Buffer.from(text))
+  return isTooDeep(value) ? undefined : value
+}
+
+/** Returns true for a value that is nested too deeply for what reads or writes it by recursion. */
+export function isTooDeep(value: unknown): boolean {
   let level = [value]
   for (let depth = 0; depth <= WRITTEN_DEPTH_MAX; depth += 1) {
     level = level.flatMap((one) => (one && typeof one === 'object' ? Object.values(one) : []))
-    if (level.length === 0) return value
+    if (level.length === 0) return false
   }
-  return undefined
+  return true
 }
 
 function cutBelow(value: unknown, depth: number): unknown {
