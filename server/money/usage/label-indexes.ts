@@ -35,7 +35,7 @@ export function startLabelIndexes(parts: {
     } catch (error) {
       if (!isStopped) log.warn({ error }, 'building an index failed, will be repeated')
     } finally {
-      await client?.end()
+      await client?.end().catch(() => undefined)
       client = undefined
     }
     if (!isStopped) timer = setTimeout(run, AGAIN_MS)

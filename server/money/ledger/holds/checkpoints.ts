@@ -26,6 +26,14 @@ interface Watched {
   readonly read: () => Checkpoint | undefined
   readonly since: number
   writtenNanos: Nanos | undefined
+  /** Its charge could not be read once, which is logged. */
+  isOdd: boolean
+}
+
+interface Current {
+  readonly call: Watched
+  readonly chargeNanos: Nanos
+  readonly row: CheckpointRow
 }
 
 function store({ chargeNanos, lines, attempts = [], cost }: Checkpoint): StoredCheckpoint {
@@ -38,33 +46,47 @@ function store({ chargeNanos, lines, attempts = [], cost }: Checkpoint): StoredC
   }
 }
 
-export function createCheckpoints(options: { readonly sql: Sql; readonly log: Pick<Log, 'warn'> }) {
+export function createCheckpoints(options: {
+  readonly sql: Sql
+  readonly log: Pick<Log, 'warn' | 'error'>
+}) {
   const watched = new KeyedRoster<Watched>()
   let busy = false
 
-  function collect(): CheckpointRow[] {
-    const rows: CheckpointRow[] = []
+  /** A call whose charge cannot be read has no checkpoint; all others have theirs. */
+  function read(holdId: string, call: Watched): Checkpoint | undefined {
+    try {
+      return call.read()
+    } catch (error) {
+      if (!call.isOdd) options.log.error({ hold_id: holdId, error }, 'a charge cannot be read')
+      call.isOdd = true
+      return undefined
+    }
+  }
+
+  function collect(): Current[] {
+    const found: Current[] = []
     const now = performance.now()
     for (const [holdId, call] of watched.list()) {
       if (now - call.since < AGE_MS_MIN) continue
-      const checkpoint = call.read()
+      const checkpoint = read(holdId, call)
       if (!checkpoint || checkpoint.chargeNanos === call.writtenNanos) continue
-      call.writtenNanos = checkpoint.chargeNanos
-      rows.push({
-        hold_id: holdId,
-        account_id: call.accountId,
-        checkpoint: store(checkpoint),
-      })
+      const { chargeNanos } = checkpoint
+      const row = { hold_id: holdId, account_id: call.accountId, checkpoint: store(checkpoint) }
+      found.push({ call, chargeNanos, row })
     }
-    return rows
+    return found
   }
 
   async function write(): Promise<void> {
     if (busy) return
     busy = true
     try {
-      const rows = collect()
-      if (rows.length > 0) await writeCheckpoints(options.sql, rows)
+      const found = collect()
+      if (found.length === 0) return
+      const rows = found.map(({ row }) => row)
+      await writeCheckpoints(options.sql, rows)
+      for (const { call, chargeNanos } of found) call.writtenNanos = chargeNanos
     } catch (error) {
       options.log.warn({ error }, 'checkpoints could not be written')
     } finally {
@@ -77,7 +99,8 @@ export function createCheckpoints(options: { readonly sql: Sql; readonly log: Pi
 
   return {
     watch({ id, accountId }: Hold, read: () => Checkpoint | undefined): void {
-      watched.set(id, { accountId, read, since: performance.now(), writtenNanos: undefined })
+      const since = performance.now()
+      watched.set(id, { accountId, read, since, writtenNanos: undefined, isOdd: false })
     },
     forget(holdId: string): void {
       watched.delete(holdId)
