@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { Agent } from 'undici'
+import { Deadline } from '../../server/work/pipeline/send/deadline.ts'
 import { openReadingWire } from '../../server/work/pipeline/send/wire.ts'
 import { type LocalServer, startServer } from '../support/servers/local-server.ts'
 
@@ -29,7 +30,11 @@ after(async () => {
 })
 
 const send = async (path: string, headers: Record<string, string>) => {
-  const times = { firstByteTimeoutMs: 10_000, idleTimeoutMs: 10_000 }
+  const times = {
+    firstByteTimeoutMs: 10_000,
+    idleTimeoutMs: 10_000,
+    deadline: new Deadline(60_000),
+  }
   const wire = openReadingWire({ dispatcher, ...times, socketsMax: 1 })
   const answer = await wire.send({ method: 'GET', url: origin + path, headers })
   return text(answer.body)

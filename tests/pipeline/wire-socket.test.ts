@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { SocketRequest } from '../../server/wire/upstreams/wire.ts'
+import { Deadline } from '../../server/work/pipeline/send/deadline.ts'
 import { openSocket } from '../../server/work/pipeline/send/wire-socket.ts'
 import { type AstVendor, startAstVendor } from '../support/ast-vendor.ts'
 import { until } from '../support/until.ts'
@@ -12,7 +13,12 @@ before(async () => {
 })
 after(() => vendor.stop())
 
-const OPTIONS = { firstByteTimeoutMs: 60_000, idleTimeoutMs: 60_000, socketsMax: 2 }
+const OPTIONS = {
+  firstByteTimeoutMs: 60_000,
+  idleTimeoutMs: 60_000,
+  deadline: new Deadline(600_000),
+  socketsMax: 2,
+}
 const allow = () => undefined
 
 function request(more: Partial<SocketRequest> = {}): SocketRequest {

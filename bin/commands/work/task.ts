@@ -5,6 +5,7 @@ import { createLog } from '../../../server/api/app/log.ts'
 import { openSecretBox } from '../../../server/api/config/secret-key-file.ts'
 import { createCatalog } from '../../../server/money/catalog/load/snapshot.ts'
 import { UPSTREAMS } from '../../../server/wire/upstreams/index.ts'
+import { Deadline } from '../../../server/work/pipeline/send/deadline.ts'
 import { openReadingWire } from '../../../server/work/pipeline/send/wire.ts'
 import {
   findUnknownTasks,
@@ -15,6 +16,8 @@ import { printJson, printTable, printTime } from '../../lib/print.ts'
 import { type CommandSession, withSession } from '../../lib/session.ts'
 
 const ANSWER_MS = 30_000
+/** The most time of all the vendors' lists together. */
+const FIND_MS = 600_000
 
 interface UnknownOptions {
   readonly since: Date
@@ -71,6 +74,7 @@ async function find({ sql, config }: CommandSession, since: Date): Promise<Unkno
     dispatcher,
     firstByteTimeoutMs: ANSWER_MS,
     idleTimeoutMs: ANSWER_MS,
+    deadline: new Deadline(FIND_MS),
     socketsMax: 1,
   })
   try {

@@ -253,7 +253,10 @@ export const VARIABLES = {
     .describe('Longest pause between two bytes of a response; a model may override it.'),
   UPSTREAM_TOTAL_TIMEOUT_MS: milliseconds
     .default(1_800_000)
-    .describe('Time to the last byte of a response that is not streamed; a model may override it.'),
+    .describe(
+      'Time of an attempt to the last byte of a response that is not streamed, or to the first ' +
+        'event of a stream; a model may override it.',
+    ),
   UPSTREAM_STREAM_TIMEOUT_MS: milliseconds
     .default(3_600_000)
     .describe('Time from the first byte of a stream to its last; a model may override it.'),

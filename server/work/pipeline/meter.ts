@@ -36,7 +36,7 @@ import {
   type DispatchedCall,
   type DispatchOutcome,
   dispatch,
-  MS_PER_FILE_BYTE,
+  limitStream,
 } from './send/dispatch.ts'
 import type { Services } from './services.ts'
 import { callPlaceOf, isErrorAlone, release, settleStream, settleWhole } from './settle.ts'
@@ -249,12 +249,7 @@ function checkpoint(metered: MeteredCall, { relay }: StreamAnswer, served: Dispa
 }
 
 function boundsOf({ call, quoted, services }: MeteredCall): StreamBounds {
-  const { model, request } = call
-  const totalMs = model.limits.total_timeout_ms ?? services.limits.streamTimeoutMs
-  return {
-    totalMs: totalMs + (request.file?.bytes ?? 0) * MS_PER_FILE_BYTE,
-    outputTokens: quoted.streamTokens,
-  }
+  return { totalMs: limitStream(call, services), outputTokens: quoted.streamTokens }
 }
 
 /** Notes when the first output came, and how fast the rest followed where tokens are stated. */

@@ -22,6 +22,7 @@ import type { StreamAnswer } from './answer/open-answer.ts'
 import { readAtMost } from './answer/read-at-most.ts'
 import { type AnswerRoom, roomOf } from './answer/receive-whole.ts'
 import { admit, holdRefusal, storedLimitsOf } from './hold/take-hold.ts'
+import { Deadline } from './send/deadline.ts'
 import { openWire } from './send/wire.ts'
 import type { Services } from './services.ts'
 
@@ -38,7 +39,7 @@ export interface StoredReply {
   readonly body: Buffer
 }
 
-/** Maximum time of a complete answer, from the request to the last byte. */
+/** Maximum time of a complete answer, and that to the head of a stream. */
 const READ_MS = 120_000
 /** The reply waits at most this long for its usage record to be committed. */
 const RECORD_WAIT_MS_MAX = 3_000
@@ -73,7 +74,7 @@ export async function sendStoredRequest(
   services: Services,
 ): Promise<StoredReply> {
   const exchange = { context, caller, place, request, services }
-  return record(exchange, READ_MS, async (response) => {
+  return record(exchange, async (response) => {
     const reply = await readReply(response, context, services)
     return { value: reply, outcome: describeReply(reply) }
   })
@@ -98,11 +99,12 @@ export function streamStoredAnswer(
   { relay, deliver }: StreamUse,
 ): Promise<StoredReply | undefined> {
   const exchange = { context, caller, place, request: { ...request, stream: true }, services }
-  return record(exchange, undefined, async (response) => {
+  return record(exchange, async (response, deadline) => {
     if (response.status !== 200 || isDocument(response)) {
       const reply = await readReply(response, context, services)
       return { value: reply, outcome: describeReply(reply) }
     }
+    deadline.extend(services.limits.streamTimeoutMs)
     const { callerGone, end } = await deliver(
       openStream(response.body, relay, roomOf(context, services)),
     )
@@ -130,8 +132,10 @@ interface StoredExchange {
 /** Sends the request under a hold of zero and writes its usage record. */
 async function record<T>(
   exchange: StoredExchange,
-  totalTimeoutMs: number | undefined,
-  use: (response: WireResponse) => Promise<{ readonly value: T; readonly outcome: Outcome }>,
+  use: (
+    response: WireResponse,
+    deadline: Deadline,
+  ) => Promise<{ readonly value: T; readonly outcome: Outcome }>,
 ): Promise<T> {
   const { context, place, services } = exchange
   admit(services)
@@ -139,9 +143,10 @@ async function record<T>(
   const attempts: object[] = []
   let outcome: Outcome = { status: 'failed', error: 'upstream provider error' }
   try {
-    const response = await send(exchange, hold, totalTimeoutMs)
+    const deadline = new Deadline(READ_MS)
+    const response = await send(exchange, hold, deadline)
     attempts.push({ channel: place.channel.id, outcome: 'answered', status: response.status })
-    const used = await readWhileConnected(exchange, response.body, () => use(response))
+    const used = await readWhileConnected(exchange, response.body, () => use(response, deadline))
     outcome = used.outcome
     return used.value
   } catch (cause) {
@@ -160,13 +165,12 @@ async function record<T>(
 function send(
   { context, place: { channel }, request, services }: StoredExchange,
   hold: Hold,
-  totalTimeoutMs: number | undefined,
+  deadline: Deadline,
 ): Promise<WireResponse> {
   const adapter = services.upstreams.get(channel.upstream)?.stored
   if (!adapter) throw noResponse()
   const { dispatcher, limits } = services
-  const total = totalTimeoutMs === undefined ? {} : { totalTimeoutMs }
-  const wire = openWire(hold, { dispatcher, room: roomOf(context, services), ...limits, ...total })
+  const wire = openWire(hold, { dispatcher, room: roomOf(context, services), ...limits, deadline })
   return timed(context, 'upstream', () => adapter(wire, channel.settings, request))
 }
 

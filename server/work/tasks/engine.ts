@@ -16,6 +16,7 @@ import {
   withChannel,
 } from '../../wire/upstreams/task-driver.ts'
 import type { Wire } from '../../wire/upstreams/wire.ts'
+import { Deadline } from '../pipeline/send/deadline.ts'
 import { openWire } from '../pipeline/send/wire.ts'
 import type { Services } from '../pipeline/services.ts'
 import type { TaskPorts } from './ports.ts'
@@ -45,13 +46,10 @@ export interface TaskUpstream {
   readonly settings: unknown
 }
 
-/** Total time of one poll, whose response can be a large document. */
+/** Total time of one poll or look-up, whose response can be a large document. */
 export const POLL_TOTAL_MS = 60_000
 
-/**
- * Opens a wire with the task's own hold. Since no caller waits for a worker's exchange, each one is
- * also limited in total: `totalMs` from its start.
- */
+/** Opens a wire with the task's own hold. All that is sent on it ends within `totalMs`. */
 export function openTaskWire(
   { services }: Pick<Engine, 'services'>,
   task: Pick<ClaimedTask, 'hold_id' | 'request_id' | 'account_id' | 'hold_amount'>,
@@ -69,7 +67,7 @@ export function openTaskWire(
     room: { memory: services.memory, account: task.account_id },
     firstByteTimeoutMs: timeoutMs,
     idleTimeoutMs: timeoutMs,
-    totalTimeoutMs: totalMs,
+    deadline: new Deadline(totalMs),
     socketsMax: services.limits.socketsMax,
   })
 }

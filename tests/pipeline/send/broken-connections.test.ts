@@ -5,12 +5,17 @@ import { PassThrough } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { after, before, beforeEach, test } from 'node:test'
 import { Agent } from 'undici'
+import { Deadline } from '../../../server/work/pipeline/send/deadline.ts'
 import { decodeBody } from '../../../server/work/pipeline/send/decode-body.ts'
 import { exchange } from '../../../server/work/pipeline/send/exchange.ts'
 import { type LocalServer, startServer } from '../../support/servers/local-server.ts'
 import { until } from '../../support/until.ts'
 
-const TIMES = { firstByteTimeoutMs: 30_000, idleTimeoutMs: 30_000 }
+const TIMES = {
+  firstByteTimeoutMs: 30_000,
+  idleTimeoutMs: 30_000,
+  deadline: new Deadline(600_000),
+}
 const PARTS = ['one ', 'two ', 'three']
 let server: LocalServer
 let url = ''

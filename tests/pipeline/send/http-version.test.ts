@@ -5,10 +5,15 @@ import { constants, createSecureServer, type Http2SecureServer } from 'node:http
 import { after, before, test } from 'node:test'
 import type { Dispatcher } from 'undici'
 import { createDispatcher } from '../../../server/api/app/open-outbound.ts'
+import { Deadline } from '../../../server/work/pipeline/send/deadline.ts'
 import { exchange } from '../../../server/work/pipeline/send/exchange.ts'
 import { makeTrustedCertificate } from '../../support/servers/trusted-certificate.ts'
 
-const TIMES = { firstByteTimeoutMs: 30_000, idleTimeoutMs: 30_000 }
+const TIMES = {
+  firstByteTimeoutMs: 30_000,
+  idleTimeoutMs: 30_000,
+  deadline: new Deadline(600_000),
+}
 let certificate: ReturnType<typeof makeTrustedCertificate>
 let server: Http2SecureServer
 let dispatcher: Dispatcher

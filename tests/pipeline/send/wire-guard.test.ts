@@ -5,10 +5,11 @@ import { Agent } from 'undici'
 import { admitHold, type Hold, retireHold } from '../../../server/money/ledger/holds/hold.ts'
 import { UpstreamFailure } from '../../../server/wire/upstreams/failure.ts'
 import { Stopping } from '../../../server/work/pipeline/load/stopping.ts'
+import { Deadline } from '../../../server/work/pipeline/send/deadline.ts'
 import { openWire } from '../../../server/work/pipeline/send/wire.ts'
 
 const row = { id: 'hold_1', requestId: 'req_1', accountId: 'acct_1', amountNanos: 1n }
-const times = { firstByteTimeoutMs: 1_000, idleTimeoutMs: 1_000 }
+const times = { firstByteTimeoutMs: 1_000, idleTimeoutMs: 1_000, deadline: new Deadline(60_000) }
 const GUARDED = /without an open hold/
 
 function open(hold: Hold, stopping = new Stopping()) {

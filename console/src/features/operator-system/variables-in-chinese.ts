@@ -87,7 +87,7 @@ export const VARIABLES_IN_CHINESE: Readonly<Record<string, string>> = {
   UPSTREAM_CONNECT_TIMEOUT_MS: '连接上游的时限。',
   UPSTREAM_FIRST_BYTE_TIMEOUT_MS: '响应首字节的时限；模型可另行设置。',
   UPSTREAM_IDLE_TIMEOUT_MS: '响应的两个字节之间的最长间隔；模型可另行设置。',
-  UPSTREAM_TOTAL_TIMEOUT_MS: '非流式响应末字节的时限；模型可另行设置。',
+  UPSTREAM_TOTAL_TIMEOUT_MS: '一次尝试到非流式响应末字节或流首个事件的时限；模型可另行设置。',
   UPSTREAM_STREAM_TIMEOUT_MS: '流式响应从首字节到末字节的时限；模型可另行设置。',
   UPSTREAM_CONNECTIONS_MAX: '到一个上游主机的最大连接数。',
   UPSTREAM_ANSWER_BYTES_MAX: '非流式响应的最大大小。',

@@ -19,6 +19,7 @@ import { sellsSearch } from '../price/dimensions.ts'
 import { orderRoutes, type UsableRoute } from '../request/find-routes.ts'
 import type { ResolvedCall } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
+import { Deadline } from './deadline.ts'
 import { traceAttempt } from './trace-attempt.ts'
 import { openWire, type WireTrace } from './wire.ts'
 
@@ -199,16 +200,17 @@ async function attempt(
   const idleTimeoutMs = limits.idle_timeout_ms ?? services.limits.idleTimeoutMs
   const firstByteTimeoutMs = limits.first_byte_timeout_ms ?? services.limits.firstByteTimeoutMs
   const room = roomOf(context, services)
+  const deadline = new Deadline(limitWhole(call, services))
   const wire = openWire(hold, {
     dispatcher: services.dispatcher,
     room,
     firstByteTimeoutMs,
     idleTimeoutMs,
+    deadline,
     socketsMax: services.limits.socketsMax,
     stopping,
     trace,
   })
-  const startedAt = performance.now()
   try {
     const answer: UpstreamAnswer = await adapter(wire, {
       settings: route.target.settings,
@@ -219,12 +221,14 @@ async function attempt(
     })
     noteWork(context)
     const unwatch = watchCaller(context, answer, call, services)
-    const withinMs = limitWhole(call, services) - (performance.now() - startedAt)
     try {
       const named = nameTakenOut(answer, call, metering.endpoint, services, (count) => {
         afterAnswer(context, count)
       })
-      return await openAnswer(named, room, withinMs)
+      const opened = await openAnswer(named, room, deadline.leftMs())
+      if (opened.kind === 'stream')
+        deadline.extend(limitStream(call, services) + services.limits.drainMs)
+      return opened
     } finally {
       unwatch()
     }
@@ -239,10 +243,17 @@ async function attempt(
 }
 
 /** Additional time per byte of a recording, which is processed at the pace of speech. */
-export const MS_PER_FILE_BYTE = 1 / 16
+const MS_PER_FILE_BYTE = 1 / 16
 
-function limitWhole({ model, request }: ResolvedCall, { limits }: Services): number {
+/** Returns the most time of a whole answer, and that to the first event of a stream. */
+export function limitWhole({ model, request }: ResolvedCall, { limits }: Services): number {
   const total = model.limits.total_timeout_ms ?? limits.wholeTimeoutMs
+  return total + (request.file?.bytes ?? 0) * MS_PER_FILE_BYTE
+}
+
+/** Returns the most time from the first event of a stream to its last. */
+export function limitStream({ model, request }: ResolvedCall, { limits }: Services): number {
+  const total = model.limits.total_timeout_ms ?? limits.streamTimeoutMs
   return total + (request.file?.bytes ?? 0) * MS_PER_FILE_BYTE
 }
 

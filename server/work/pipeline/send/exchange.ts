@@ -8,6 +8,7 @@
 import { Readable } from 'node:stream'
 import { type Dispatcher, errors } from 'undici'
 import type { WireRequest, WireResponse, WireRoom } from '../../../wire/upstreams/wire.ts'
+import type { Deadline } from './deadline.ts'
 import { findCredentials, mask } from './mask-credentials.ts'
 
 /** Unread bytes of a response beyond which its connection is paused. */
@@ -16,8 +17,8 @@ const UNREAD_BYTES_MAX = 64 * 1024
 export interface ExchangeTimes {
   readonly firstByteTimeoutMs: number
   readonly idleTimeoutMs: number
-  /** Maximum time of the exchange with the complete response; absent: no limit. */
-  readonly totalTimeoutMs?: number
+  /** The end of the exchange, the complete response included. */
+  readonly deadline: Deadline
 }
 
 export interface ExchangeOptions extends ExchangeTimes {
@@ -40,7 +41,7 @@ export function exchange(
   const { origin, path } = targetOf(request.url)
   return new Promise((resolve, reject) => {
     const handler = new ExchangeHandler(request, times.room, { resolve, reject })
-    if (times.totalTimeoutMs) handler.endIn(times.totalTimeoutMs)
+    handler.endAt(times.deadline)
     dispatcher.dispatch(
       {
         origin,
@@ -89,7 +90,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   private readonly room: WireRoom | undefined
   private controller: Dispatcher.DispatchController | undefined
   private body: ResponseBody | undefined
-  private timer: NodeJS.Timeout | undefined
+  private unwatch: () => void = ignore
   private timeout: ExchangeTimeout | undefined
 
   constructor(request: WireRequest, room: WireRoom | undefined, settle: Settle) {
@@ -99,12 +100,17 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.credentials = findCredentials(request.headers)
   }
 
-  endIn(totalTimeoutMs: number): void {
-    this.timer = setTimeout(() => {
+  endAt(deadline: Deadline): void {
+    this.unwatch = deadline.watch(() => {
       this.timeout = new ExchangeTimeout('the exchange took too long')
-      if (this.body) this.body.destroy(this.timeout)
-      else this.controller?.abort(this.timeout)
-    }, totalTimeoutMs).unref()
+      if (this.body) {
+        this.body.destroy(this.timeout)
+        return
+      }
+      // At once: a request that waits for a connection has no controller yet.
+      this.settle.reject(this.timeout)
+      this.controller?.abort(this.timeout)
+    })
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -129,12 +135,12 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    clearTimeout(this.timer)
+    this.unwatch()
     this.body?.end()
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    clearTimeout(this.timer)
+    this.unwatch()
     this.settle.reject(error)
     this.body?.fail(error)
     if (this.sent instanceof Readable) this.sent.on('error', ignore).destroy(error)

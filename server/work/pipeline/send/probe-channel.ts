@@ -5,6 +5,7 @@ import { readErrorBody } from '../../../wire/upstreams/failure.ts'
 import { readJsonDocument } from '../../../wire/upstreams/read-json.ts'
 import type { Upstream } from '../../../wire/upstreams/upstream.ts'
 import type { Wire, WireResponse } from '../../../wire/upstreams/wire.ts'
+import { Deadline } from './deadline.ts'
 import { openReadingWire } from './wire.ts'
 
 const PROBE_MS = 10_000
@@ -90,7 +91,7 @@ export function openProbeWire(dispatcher: Dispatcher): Wire {
     dispatcher,
     firstByteTimeoutMs: PROBE_MS,
     idleTimeoutMs: PROBE_MS,
-    totalTimeoutMs: PROBE_MS,
+    deadline: new Deadline(PROBE_MS),
     socketsMax: 1,
   })
 }

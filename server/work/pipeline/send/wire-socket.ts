@@ -6,18 +6,22 @@ import type { IncomingMessage } from 'node:http'
 import WebSocket from 'ws'
 import { UpstreamFailure } from '../../../wire/upstreams/failure.ts'
 import type { SocketOpening, SocketRequest, WireSocket } from '../../../wire/upstreams/wire.ts'
+import type { Deadline } from './deadline.ts'
 
 export interface SocketOptions {
   /** Limits the handshake, and then the wait for the first message. */
   readonly firstByteTimeoutMs: number
   /** Limits the time between two messages while the socket is not paused. */
   readonly idleTimeoutMs: number
+  /** The end of the connection, whatever has been exchanged on it. */
+  readonly deadline: Deadline
   readonly socketsMax: number
 }
 
 /** Larger than any legitimate message of audio or text. */
 const MESSAGE_BYTES_MAX = 4 * 1024 * 1024
 const NORMAL_CLOSURE = 1000
+const LATE = 'the connection took too long'
 /** Maximum wait for the vendor's part of the closing handshake. */
 const CLOSE_MS = 2_000
 
@@ -46,17 +50,29 @@ export function openSocket(
   const leaveHost = joinHost(host)
   socket.once('close', leaveHost)
   return new Promise((resolve, reject) => {
+    // The handshake's own time limit begins anew with each byte.
+    const unwatch = options.deadline.watch(() => {
+      reject(new UpstreamFailure('not_sent', { message: LATE }))
+      socket.terminate()
+    })
     socket.once('open', () => {
+      unwatch()
       socket.removeAllListeners('error').removeAllListeners('unexpected-response')
       resolve({ socket: attach(socket, request, options, guard) })
     })
     socket.once('unexpected-response', (_request, answer: IncomingMessage) => {
+      unwatch()
       // A refused upgrade emits no close event.
       leaveHost()
+      answer.once(
+        'close',
+        options.deadline.watch(() => answer.destroy(new Error(LATE))),
+      )
       const { statusCode: status = 0, headers } = answer
       resolve({ socket: undefined, refusal: { status, headers, body: answer } })
     })
     socket.on('error', (cause) => {
+      unwatch()
       reject(new UpstreamFailure('not_sent', { cause, message: `connection: ${cause.message}` }))
     })
   })
@@ -85,7 +101,7 @@ function attach(
   const finish = (failure: UpstreamFailure | undefined) => {
     if (isFinished) return
     isFinished = true
-    clearTimeout(idle)
+    stopTimers()
     request.onClose(failure)
   }
   const fail = (message: string, cause?: unknown) => {
@@ -97,6 +113,11 @@ function attach(
     idle = setTimeout(() => fail(`no message within ${withinMs} ms`), withinMs)
   }
   awaitMessage(options.firstByteTimeoutMs)
+  const unwatch = options.deadline.watch(() => fail(LATE))
+  const stopTimers = () => {
+    clearTimeout(idle)
+    unwatch()
+  }
   socket.on('message', (data, isBinary) => {
     if (isFinished) return
     if (!isBinary || !Buffer.isBuffer(data)) {
@@ -134,7 +155,7 @@ function attach(
     close() {
       if (isFinished) return
       isFinished = true
-      clearTimeout(idle)
+      stopTimers()
       closeInOrder(socket)
     },
   }

@@ -57,10 +57,12 @@ export function openWire(hold: Hold, options: WireOptions): Wire {
     },
     async openSocket(request) {
       guard()
+      refuseLate(options)
       return openSocket(traced(request, options.trace), options, guard)
     },
     async wait(forMs) {
       guard()
+      refuseLate(options)
       await pause(forMs, options.stopping)
       return performance.now() - openedAt
     },
@@ -90,6 +92,7 @@ async function pause(forMs: number, stopping: Stopping | undefined): Promise<voi
 
 /** Sends a request. Throws `channel_fault` for a redirect: the channel's address is wrong. */
 async function send(request: WireRequest, options: WireOptions): Promise<WireResponse> {
+  refuseLate(options)
   let response: WireResponse
   try {
     response = await exchange(options.dispatcher, request, options)
@@ -101,6 +104,13 @@ async function send(request: WireRequest, options: WireOptions): Promise<WireRes
   await readErrorBody(response)
   throw new UpstreamFailure('channel_fault', { status, message: 'the vendor answered a redirect' })
 }
+
+/** Throws once the time of the wire is over: what was sent before may have been carried out. */
+function refuseLate({ deadline }: WireOptions): void {
+  if (deadline.isOver()) throw new UpstreamFailure('unknown', { message: TOO_LATE })
+}
+
+const TOO_LATE = 'no answer in time'
 
 /** Codes of errors that occur before the vendor can have read a byte of the request. */
 const NOT_SENT = new Set([
@@ -122,7 +132,7 @@ function classifySendError(cause: unknown): UpstreamFailure {
   const code = readCode(cause)
   const sent = !NOT_SENT.has(code)
   const isLate = cause instanceof errors.HeadersTimeoutError || cause instanceof ExchangeTimeout
-  const message = isLate ? 'no answer in time' : `connection: ${code}`
+  const message = isLate ? TOO_LATE : `connection: ${code}`
   return new UpstreamFailure(sent ? 'unknown' : 'not_sent', { cause, message })
 }
 

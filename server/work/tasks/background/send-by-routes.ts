@@ -12,7 +12,8 @@ import { nameTakenOut } from '../../pipeline/answer/name-taken-out.ts'
 import { type OpenedAnswer, openAnswer } from '../../pipeline/answer/open-answer.ts'
 import { roomOf } from '../../pipeline/answer/receive-whole.ts'
 import type { UsableRoute } from '../../pipeline/request/find-routes.ts'
-import { reportAttempt } from '../../pipeline/send/dispatch.ts'
+import { Deadline } from '../../pipeline/send/deadline.ts'
+import { limitStream, limitWhole, reportAttempt } from '../../pipeline/send/dispatch.ts'
 import { openWire } from '../../pipeline/send/wire.ts'
 import { rebuildRequest } from '../calls/call-request.ts'
 import { toFailure } from '../calls/make-call.ts'
@@ -68,10 +69,12 @@ async function attempt(
   if (!(await markSending(sql, task, times.leaseMs))) throw leaseLost()
   failpoint('task-sending')
   try {
-    const wire = openSendingWire(engine, task, call.model.limits)
+    const deadline = new Deadline(limitWhole(call, services))
+    const wire = openSendingWire(engine, task, call.model.limits, deadline)
     const answer = await adapter(wire, { settings: target.settings, upstreamModel, request })
     const named = nameTakenOut(answer, call, metering.endpoint, services, (count) => count())
-    const opened = await openAnswer(named, roomOf(context, services))
+    const opened = await openAnswer(named, roomOf(context, services), deadline.leftMs())
+    if (opened.kind === 'stream') deadline.extend(limitStream(call, services))
     failpoint('task-sent')
     reportAttempt({ channel }, undefined, services, task)
     return opened
@@ -87,6 +90,7 @@ function openSendingWire(
   { services }: Engine,
   task: ClaimedTask,
   modelLimits: BackgroundOrder['call']['model']['limits'],
+  deadline: Deadline,
 ): Wire {
   const { limits, dispatcher, memory } = services
   const hold = admitTaskHold({
@@ -100,6 +104,7 @@ function openSendingWire(
     room: { memory, account: task.account_id },
     firstByteTimeoutMs: modelLimits.first_byte_timeout_ms ?? limits.firstByteTimeoutMs,
     idleTimeoutMs: modelLimits.idle_timeout_ms ?? limits.idleTimeoutMs,
+    deadline,
     socketsMax: limits.socketsMax,
   })
 }
