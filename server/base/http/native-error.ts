@@ -73,5 +73,5 @@ function asSentence(message: string): string {
 }
 
 function nameCode(code: string | undefined): string | undefined {
-  return code === undefined ? undefined : (CODES[code] ?? code)
+  return code !== undefined && Object.hasOwn(CODES, code) ? CODES[code] : code
 }

@@ -11,6 +11,9 @@ for (const [length, isMeasured] of [
   [{ duration: -1 }, false],
   [{ frames: 0 }, false],
   [{ duration: '5' }, false],
+  [{ duration: 1e308 }, false],
+  [{ duration: 5, resolution: 'constructor' }, true],
+  [{ duration: 5, ratio: '__proto__' }, true],
   [{}, false],
 ] as const) {
   test(`${JSON.stringify(length)} measures ${isMeasured ? 'tokens' : 'nothing'}`, async (t) => {

@@ -27,9 +27,13 @@ export function leastInputSeconds(seconds: number): number {
 }
 
 function pixelsOf(family: Family, resolution: string, ratio: string): number {
-  const sizes = family.pixels[resolution] ?? largest(Object.values(family.pixels))
+  const { pixels } = family
+  // A vendor may state any word, and every object has a few of them.
+  const known = Object.hasOwn(pixels, resolution) ? pixels[resolution] : undefined
+  const sizes = known ?? largest(Object.values(pixels))
   const turned = ratio === '9:16' ? '16:9' : ratio === '3:4' ? '4:3' : ratio
-  return sizes[turned] ?? Math.max(...Object.values(sizes))
+  const size = Object.hasOwn(sizes, turned) ? sizes[turned] : undefined
+  return size ?? Math.max(...Object.values(sizes))
 }
 
 /** Returns the sizes of the largest resolution, for a resolution that is not in the table. */

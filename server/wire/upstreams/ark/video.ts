@@ -214,9 +214,9 @@ function measure(task: JsonObject, family: Family): Quantities | undefined {
   if (seconds <= 0) return undefined
   const resolution = asString(task.resolution) ?? family.resolution
   const ratio = asString(task.ratio) ?? 'adaptive'
-  return {
-    output_token: countVideoTokens(family, { resolution, ratio, seconds, inputSeconds: 0 }),
-  }
+  const tokens = countVideoTokens(family, { resolution, ratio, seconds, inputSeconds: 0 })
+  // Nobody can be charged for a length that no video has.
+  return Number.isSafeInteger(tokens) ? { output_token: tokens } : undefined
 }
 
 const TIERS: ReadonlySet<string> = new Set(['default', 'flex'])
