@@ -1,10 +1,11 @@
 /** An object store that accepts connections and says nothing, and one that stops in the middle. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
-import { readWatched, ServerAway } from '../../server/base/outbound/fetch-watched.ts'
+import { openWatched, ServerAway } from '../../server/base/outbound/fetch-watched.ts'
 import { createS3Storage } from '../../server/work/assets/storage/s3-storage.ts'
 import { StorageUnavailable } from '../../server/work/assets/storage/storage.ts'
 import { startServer } from '../support/servers/local-server.ts'
@@ -93,5 +94,19 @@ test('an object that stops in the middle is given up', async () => {
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(new Uint8Array(3)),
   })
-  await assert.rejects(buffer(Readable.from(readWatched(body, 20))), ServerAway)
+  await assert.rejects(buffer(openWatched(body, 20)), ServerAway)
 })
+
+for (const isRead of [false, true]) {
+  test(`an object destroyed ${isRead ? 'midway' : 'unread'} gives its connection back`, async () => {
+    const cancelled = Promise.withResolvers<void>()
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new Uint8Array(3)),
+      cancel: () => cancelled.resolve(),
+    })
+    const object = openWatched(body, 600_000)
+    if (isRead) await once(object, 'readable')
+    object.destroy()
+    await cancelled.promise
+  })
+}

@@ -3,6 +3,7 @@
  * seconds makes one probe, which a slow upload does not fail; if that is not answered either, the
  * server is away: what waits is aborted, and further requests fail at once until a probe passes.
  */
+import { Readable } from 'node:stream'
 
 export interface WatchTimes {
   /** A request that waits for so long makes a probe. */
@@ -129,8 +130,18 @@ async function probeOnce(
   return isAnswered
 }
 
-/** Yields what a server sends. Throws ServerAway if nothing comes for so long. */
-export async function* readWatched(
+/**
+ * Returns what a server sends; it fails with ServerAway if nothing comes for so long. Destroyed, it
+ * gives the connection back at once, also before it is read: a generator that has not begun has no
+ * end of its own.
+ */
+export function openWatched(body: ReadableStream<Uint8Array>, idleMs: number): Readable {
+  const readable = Readable.from(readWatched(body, idleMs), { objectMode: false })
+  // One that is read is locked, and the generator cancels it.
+  return readable.once('close', () => void body.cancel().catch(() => undefined))
+}
+
+async function* readWatched(
   body: ReadableStream<Uint8Array>,
   idleMs: number,
 ): AsyncGenerator<Buffer> {

@@ -1,7 +1,7 @@
 /** The client of an object store, set up for any that speaks S3, over the gateway's own `fetch`. */
 import { Readable } from 'node:stream'
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3'
-import { readWatched } from '../../../base/outbound/fetch-watched.ts'
+import { openWatched } from '../../../base/outbound/fetch-watched.ts'
 
 export interface ObjectStore {
   readonly endpoint: string
@@ -75,9 +75,7 @@ function createHandler(send: typeof fetch): NonNullable<S3ClientConfig['requestH
       const { host: _, 'content-length': __, ...headers } = request.headers
       const { method } = request
       const answer = await send(urlOf(request), { method, headers, body: bodyOf(request) })
-      const body = answer.body
-        ? Readable.from(readWatched(answer.body, IDLE_MS), { objectMode: false })
-        : Readable.from([])
+      const body = answer.body ? openWatched(answer.body, IDLE_MS) : Readable.from([])
       const { status: statusCode, headers: stated } = answer
       return { response: { statusCode, headers: Object.fromEntries(stated), body } }
     },
