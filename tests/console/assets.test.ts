@@ -19,7 +19,7 @@ describe('the asset library', { skip: noBrowser }, () => {
     const body = { model: MODEL, content: [{ type: 'text', text: 'a river' }] }
     assert.equal((await stage.post('/v1/videos/generations', body)).status, 200)
     const list = page.getByRole('list', { name: 'Assets' })
-    await list.getByText(/^2\dh left to erase$/).waitFor({ timeout: 60_000 })
+    await list.getByText(/^2\dh left to erase$/).waitFor()
     await expectFits(page)
     await expectAccessible(page)
     await list.getByRole('button', { name: `Open ${MODEL}` }).click()
@@ -36,7 +36,7 @@ describe('the asset library', { skip: noBrowser }, () => {
     const body = { model: MODEL, content: [{ type: 'text', text: 'a river' }] }
     assert.equal((await stage.post('/v1/videos/generations', body)).status, 200)
     const list = page.getByRole('list', { name: 'Assets' })
-    await list.getByRole('button', { name: 'Erase subtitles' }).click({ timeout: 60_000 })
+    await list.getByRole('button', { name: 'Erase subtitles' }).click()
     const question = page.getByRole('dialog', { name: /^Erase the subtitles/ })
     await question.getByText('Price').waitFor()
     await question.getByRole('button', { name: 'Erase subtitles' }).click()

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Page } from 'playwright-core'
 import { noBrowser } from '../support/browser.ts'
 import { expectAccessible, expectFits, PHONE } from './support/browser.ts'
+import { searchFor } from './support/journey.ts'
 import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
 
 describe('API keys', { skip: noBrowser }, () => {
@@ -117,18 +117,3 @@ describe('API keys', { skip: noBrowser }, () => {
     })
   }
 })
-
-/** Keys alone: opens the search, types once it listens, and takes what it found first. */
-async function searchFor(page: Page, text: string): Promise<void> {
-  const search = page.getByPlaceholder('A page, or the id of')
-  const listening = page.locator('input[aria-label="Go to…"]:focus')
-  await search.waitFor({ state: 'hidden' })
-  while ((await listening.count()) === 0) {
-    await page.keyboard.press('Control+K')
-    await listening.waitFor({ timeout: 1000 }).catch(() => {})
-  }
-  await page.keyboard.type(text)
-  assert.equal(await listening.inputValue(), text)
-  await page.locator('[data-action]').first().waitFor()
-  await page.keyboard.press('Enter')
-}

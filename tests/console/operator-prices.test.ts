@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { noBrowser } from '../support/browser.ts'
 import { applyObject } from '../support/gateway.ts'
-import { expectAccessible, expectFits, PHONE } from './support/browser.ts'
+import { expectAccessible, expectFits, keepToasts, PHONE } from './support/browser.ts'
 import { type ConsoleStage, PASSWORD, startConsoleStage } from './support/stage.ts'
 
 const OPERATOR = { operator: true }
@@ -104,6 +104,7 @@ describe('prices', { skip: noBrowser }, () => {
     await drawer.getByLabel('Unit').last().waitFor()
     assert.equal(await drawer.getByLabel('Unit').last().inputValue(), 'container minutes')
     await page.reload()
+    await keepToasts(page)
     await drawer.getByRole('button', { name: 'Add the list price' }).click()
     assert.equal(await drawer.getByLabel('Amount').last().inputValue(), '5')
     await drawer.getByRole('button', { name: 'Advanced' }).click()

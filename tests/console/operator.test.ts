@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { noBrowser } from '../support/browser.ts'
 import { insertDropped } from '../webhooks/support.ts'
+import { keepToasts } from './support/browser.ts'
 import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
 
 const OPERATOR = { operator: true }
@@ -29,6 +30,7 @@ describe('operators', { skip: noBrowser }, () => {
     })
     await drawer.getByRole('button', { name: 'Add credit' }).click()
     await drawer.getByText(/cannot be reached/).waitFor()
+    await keepToasts(page)
     await drawer.getByRole('button', { name: 'Add credit' }).dblclick()
     await page.getByText('The balance of test was changed').first().waitFor()
     await page.getByText('invoice 17 · By').first().waitFor()
@@ -114,6 +116,7 @@ describe('operators', { skip: noBrowser }, () => {
     await drawer.getByRole('link', { name: 'Sent again: show that delivery' }).waitFor()
     await drawer.getByRole('button', { name: 'Close' }).click()
     await page.getByRole('button', { name: 'Send dropped webhooks again' }).click()
+    await keepToasts(page)
     await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
     await page.getByText('1 are being sent again, 0 remain').waitFor()
     assert.deepEqual(complaints, [])

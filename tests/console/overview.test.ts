@@ -22,9 +22,10 @@ describe('the overview of an account', { skip: noBrowser }, () => {
   })
 
   test('a call is seen without a reload, and leads to its explanation', async () => {
-    const { page, complaints } = await stage.signedIn('/')
+    const { page, complaints, listening } = await stage.signedIn('/')
     await page.getByRole('link', { name: /^Available/ }).waitFor()
     assert.equal(await page.getByRole('heading', { name: 'Latest calls' }).count(), 0)
+    await listening
     const answer = await stage.post('/v1/search', CALL)
     assert.equal(answer.status, 200)
     const recent = page.getByRole('table', { name: 'Latest calls' })

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { saveSubject } from '../../server/money/accounts/tokens/subject-store.ts'
 import { noBrowser } from '../support/browser.ts'
-import { expectAccessible, expectFits, expectUncut, PHONE } from './support/browser.ts'
+import { expectAccessible, expectFits, expectUncut, keepToasts, PHONE } from './support/browser.ts'
 import { leave, proveUntil } from './support/journey.ts'
 import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
 
@@ -15,7 +15,7 @@ const MODEL = '/operator/models?id=sim-chat'
 async function expectMarked(page: Page, field: Locator, reason: RegExp): Promise<void> {
   await proveUntil(page, field.and(page.locator('[aria-invalid=true]')))
   assert.equal(await page.locator('[aria-invalid=true]').count(), 1)
-  assert.equal(await field.and(page.locator(':focus')).count(), 1, 'the field has the focus')
+  await field.and(page.locator(':focus')).waitFor()
   const ids = ((await field.getAttribute('aria-describedby')) ?? '').split(/\s+/)
   const texts = await Promise.all(ids.map((id) => page.locator(`[id="${id}"]`).innerText()))
   assert.match(texts.join(' '), reason)
@@ -193,6 +193,7 @@ describe('forms', { skip: noBrowser }, () => {
     await page.getByText(LONG_SUBJECT).first().waitFor()
     await expectFits(page)
     await expectUncut(page)
+    await keepToasts(page)
     await page.getByRole('button', { name: '停用', exact: true }).click()
     await page.getByRole('dialog').getByRole('button', { name: '停用', exact: true }).click()
     await page.getByText('主体已停用').waitFor()

@@ -30,7 +30,7 @@ describe('the tasks of an account', { skip: noBrowser }, () => {
     taskId = id
     const table = page.getByRole('table', { name: 'Tasks' })
     await table.getByText('Video').waitFor()
-    await table.getByText('Succeeded').waitFor({ timeout: 60_000 })
+    await table.getByText('Succeeded').waitFor()
     await table.getByRole('button').first().click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText(id).waitFor()

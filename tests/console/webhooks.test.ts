@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import { noBrowser } from '../support/browser.ts'
 import { until } from '../support/until.ts'
-import { expectAccessible, expectFits, PHONE } from './support/browser.ts'
+import { expectAccessible, expectFits, keepToasts, PHONE } from './support/browser.ts'
 import { type ConsoleStage, PASSWORD, startConsoleStage } from './support/stage.ts'
 
 describe('webhooks', { skip: noBrowser }, () => {
@@ -38,6 +38,7 @@ describe('webhooks', { skip: noBrowser }, () => {
     await page.getByRole('table').getByText('Delivered').first().waitFor()
     await page.getByRole('table').getByRole('button').first().click()
     await page.getByText('accepted (204)').waitFor()
+    await keepToasts(page)
     await page.getByRole('button', { name: 'Send again' }).click()
     await page.getByText('A new delivery is being sent').waitFor()
     await until('the second call', () => calls === 2)

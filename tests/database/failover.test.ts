@@ -36,7 +36,7 @@ async function openServers(t: TestContext, simulatorsUrl: string) {
   const [first, second] = [join(folder, 'primary'), join(folder, 'replica')]
   createCluster(first, RULES)
   const prepared = await startTcpPostgres(first)
-  const sql = connect({ url: prepared.url() }, { connections: 1 })
+  const sql = connect({ url: prepared.url() }, { connections: 1, patient: true })
   await migrate(sql, MIGRATIONS)
   await applySimulators(sql, simulatorsUrl)
   const account = await createTestAccount(sql)
@@ -186,7 +186,7 @@ test('the primary dies under load and its replica is promoted', async (t) => {
   const withoutServer = refused() + CALLERS
   await until('a call while there is only the replica', () => refused() > withoutServer)
   const late = startLateCalls(patient.url, fresh)
-  const sql = connect({ url: replica.url() }, { connections: 1 })
+  const sql = connect({ url: replica.url() }, { connections: 1, patient: true })
   t.after(() => sql.end())
   await sql`select pg_promote()`
   const before = both.map(({ served }) => served.length)

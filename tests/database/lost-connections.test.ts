@@ -185,7 +185,7 @@ test('listening goes on after a crash, and says that it started anew', () =>
 
 /** Counts sleeping statements, on a connection besides the pool's. */
 async function countSleeping(): Promise<number> {
-  const observer = connect(server.place, { connections: 1 })
+  const observer = connect(server.place, { connections: 1, patient: true })
   try {
     const [row] = await observer<{ count: number }[]>`
       select count(*)::int from pg_stat_activity

@@ -26,7 +26,7 @@ type OwnServer = Awaited<ReturnType<typeof startOwnServer>>
 
 /** Returns the URL of a database whose owner may do nothing else, as a managed PostgreSQL's. */
 async function createOwned(server: OwnServer, name: string): Promise<string> {
-  const admin = connect(server.place, { connections: 1 })
+  const admin = connect(server.place, { connections: 1, patient: true })
   await admin.unsafe(`create role ${name} login password '${name}'`)
   await admin.unsafe(`create database ${name} owner ${name}`)
   await admin.end()
@@ -81,7 +81,7 @@ describe('settings of a server', { skip: noPackagedPostgres }, () => {
   }
 
   async function change(statement: string): Promise<void> {
-    const admin = connect(server.place, { connections: 1 })
+    const admin = connect(server.place, { connections: 1, patient: true })
     await admin.unsafe(statement)
     await admin`select pg_reload_conf()`
     await admin.end()

@@ -106,7 +106,7 @@ test('another SECRET_KEY, and a variable that is not set: not ready, and the log
 
     await database.sql`update channel set paused_at = now()`
     const paused = await start({ DATABASE_URL: database.url })
-    await until('a start', () => /"(?:ready|not ready)"/.test(paused.log()), 60_000)
+    await until('a start', () => /"(?:ready|not ready)"/.test(paused.log()))
     await paused.stop(10_000)
     assert.match(paused.log(), /START_TEST_KEY[\s\S]*"ready"/)
   } finally {

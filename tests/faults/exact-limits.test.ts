@@ -85,7 +85,7 @@ test('requests per minute: one gateway alone, and both together', async () => {
   assert.deepEqual(countOf(both), { 200: 20, 429: 20 })
   const refused = await send(second, spread, says('hi'))
   const seconds = Number(refused.headers.get('retry-after'))
-  assert.ok(seconds > 20 && seconds <= 60, String(seconds))
+  assert.ok(seconds >= 1 && seconds <= 60, String(seconds))
 })
 
 test('requests that cost nothing count towards the same limit', async () => {
@@ -134,7 +134,7 @@ test('a call that the ledger refuses counts towards no limit', async () => {
 
 test('concurrent calls: exactly the limit over both gateways, and freed as each call ends', async () => {
   const key = await callerWith({ concurrent_calls: 3 })
-  const slow = says('[[chunks:600]] [[chunk-delay:100]]', { stream: true })
+  const slow = says('[[chunks:2000]] [[chunk-delay:100]]', { stream: true })
   const leave = new AbortController()
   const opened = await Promise.all(
     Array.from({ length: 12 }, (_, index) =>
@@ -169,7 +169,7 @@ test('calls that run when a limit of concurrent calls is set, removed and set ag
     const caller = await stage.createCaller('1000')
     const leave = new AbortController()
     const slow = {
-      ...says('[[chunks:600]] [[chunk-delay:100]]', { stream: true }),
+      ...says('[[chunks:2000]] [[chunk-delay:100]]', { stream: true }),
       model: OTHER_MODEL,
     }
     const open = async (target: Target) =>
@@ -181,7 +181,6 @@ test('calls that run when a limit of concurrent calls is set, removed and set ag
         await until(
           `${status} with the limit of the ${subject}`,
           async () => (await statusOf(await send(target, caller.key.key, short))) === status,
-          60_000,
         )
       }
     }
@@ -229,11 +228,13 @@ test('tokens per minute: the estimate is held, and what was not used is returned
   for (const target of [stage, second, stage, second]) {
     assert.equal(await statusOf(await send(target, key, small)), 200)
   }
+  const leave = new AbortController()
+  // Whichever comes first is under way until the other has been judged.
+  const slow = { ...small, ...says('[[chunks:2000]] [[chunk-delay:100]]', { stream: true }) }
   const both = await Promise.all(
-    [stage, second].map(async (target) =>
-      statusOf(await send(target, key, { ...small, ...says('[[fault:delay-first-byte=1500]]') })),
-    ),
+    [stage, second].map(async (target) => (await send(target, key, slow, leave.signal)).status),
   )
+  leave.abort()
   assert.deepEqual(countOf(both), { 200: 1, 429: 1 }, '1,400 tokens at the same time')
   const large = await send(stage, key, says('hi', { max_completion_tokens: 2_000 }))
   assert.equal(large.status, 429)
@@ -253,7 +254,7 @@ test('a rotated key and its successor share one limit', async () => {
 test('a restart forgets nothing, and a gateway that is killed keeps no slot', async () => {
   const key = await callerWith({ requests_per_minute: 10, concurrent_calls: 2 })
   const third = await startGateway(stage.place)
-  const slow = says('[[chunks:600]] [[chunk-delay:100]]', { stream: true })
+  const slow = says('[[chunks:2000]] [[chunk-delay:100]]', { stream: true })
   const opened = await Promise.all([send(third, key, slow), send(third, key, slow)])
   for (const response of opened) response.text().catch(() => undefined)
   assert.equal(await statusOf(await send(stage, key, says('hi'))), 429)

@@ -50,9 +50,9 @@ function transcribe({ url }: GatewayProcess, key: string, fields: Record<string,
 }
 
 const CASES = [
-  ['sim-whisper', 'audio.transcriptions', '[[fault:delay-head=5000]]'],
-  ['sim-recognition', 'recognition.submit', '[[fault:queue-time=10;run-time=5000]]'],
-  ['sim-recognition-turbo', 'recognition.flash', '[[fault:delay-head=5000]]'],
+  ['sim-whisper', 'audio.transcriptions', '[[fault:delay-head=60000]]'],
+  ['sim-recognition', 'recognition.submit', '[[fault:queue-time=10;run-time=60000]]'],
+  ['sim-recognition-turbo', 'recognition.flash', '[[fault:delay-head=60000]]'],
 ] as const
 
 interface Asked {

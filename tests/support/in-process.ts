@@ -20,6 +20,7 @@ import { UPSTREAMS } from '../../server/wire/upstreams/index.ts'
 import { type Simulators, startSimulators } from '../../simulators/index.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
 import { PATIENT, WITHOUT_PROGRAMS } from './servers/gateway-settings.ts'
+import { until } from './until.ts'
 
 export const SECRET_KEY = 'a-secret-key-that-only-tests-would-ever-use'
 
@@ -186,7 +187,11 @@ function createClient(url: string): Pick<TestGateway, 'fetch' | 'post' | 'get' |
     },
     async record(answer, key) {
       const id = answer.headers.get('x-request-id')
-      const found = await get(`/v1/usage/${id}`, key)
+      // On a busy machine the database may be slower than a read waits for it.
+      const found = await until('a record', async () => {
+        const read = await get(`/v1/usage/${id}`, key)
+        return read.status !== 503 && read
+      })
       if (found.status !== 200) throw new Error(`no record of ${id}: ${found.text}`)
       // Whatever a test is about, the answer never states another charge than the record.
       const stated = answer.headers.get('x-tributary-charge')

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { type Exit, untilEnded } from './until.ts'
 
 /**
  * The program. A run of many tests bundles it; tests of installations start what is in the tree.
@@ -19,11 +20,6 @@ export function programEnvironment(): NodeJS.ProcessEnv {
 }
 
 const LOG_LENGTH_MAX = 1_000_000
-
-export interface Exit {
-  readonly code: number | null
-  readonly signal: NodeJS.Signals | null
-}
 
 export interface RunningProcess {
   readonly pid: number
@@ -58,12 +54,7 @@ export async function startProcess(
   }
   child.stdout.setEncoding('utf8').on('data', keep)
   child.stderr.setEncoding('utf8').on('data', keep)
-  const exited = new Promise<Exit>((resolve) => {
-    child.once('exit', (code, signal) => {
-      running.delete(child)
-      resolve({ code, signal })
-    })
-  })
+  const exited = untilEnded(child).finally(() => running.delete(child))
   return {
     pid: child.pid ?? 0,
     log: () => log,

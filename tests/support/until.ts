@@ -1,4 +1,5 @@
-/** The one wait of tests: for a state, with a deadline. */
+/** The waits of tests: for a state, with a deadline, and for the end of a process. */
+import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Short waits end soon, and long ones leave the processor to what they wait for. */
@@ -48,4 +49,21 @@ export async function within<T>(limitMs: number, what: string, work: Promise<T>)
     limit.catch(() => undefined)
     stopping.abort()
   }
+}
+
+export interface Exit {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+/**
+ * Resolves once a process has ended and what it wrote has been read: its end may be seen first, and
+ * its last words in the turn of the event loop after that.
+ */
+export function untilEnded(child: ChildProcess): Promise<Exit> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => {
+      setImmediate(() => setImmediate(() => resolve({ code, signal })))
+    })
+  })
 }

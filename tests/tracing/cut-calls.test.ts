@@ -6,7 +6,6 @@ import { until } from '../support/until.ts'
 import { startCollector, valuesOf } from './collector.ts'
 
 const SERVER = 2
-const PATIENCE_MS = 60_000
 
 let stage: Stage
 const collector = await startCollector()
@@ -49,7 +48,7 @@ function readLines() {
 /** Waits for line `count` of the log, and returns it. */
 function untilLine(count: number) {
   const read = () => readLines().length >= count && readLines()
-  return until(`${count} lines`, read, PATIENCE_MS).then((lines) => {
+  return until(`${count} lines`, read).then((lines) => {
     assert.equal(lines.length, count)
     return lines[count - 1]
   })
@@ -78,7 +77,7 @@ test('the caller leaves before the answer', async () => {
   const answer = send('[[fault:delay-first-byte=6000]] hi', false, leave.signal)
   const isHeld = async () =>
     (await stage.sql`select 1 from hold where state = 'open'`).length > 0 || undefined
-  await until('the hold', isHeld, PATIENCE_MS)
+  await until('the hold', isHeld)
   leave.abort()
   await assert.rejects(answer)
   const line = await untilLine(2)
@@ -91,7 +90,7 @@ test('the gateway stops: calls without an answer get 503, and are not charged', 
   const sent = [false, true].map((stream) => send('[[fault:delay-first-byte=20000]]', stream))
   const areHeld = async () =>
     (await stage.sql`select 1 from hold where state = 'open'`).length === 2 || undefined
-  await until('the holds', areHeld, PATIENCE_MS)
+  await until('the holds', areHeld)
   stage.gateway.signal('SIGTERM')
   for (const answer of await Promise.all(sent)) {
     assert.equal(answer.status, 503)

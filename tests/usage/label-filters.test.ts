@@ -17,7 +17,10 @@ after(() => database.drop())
 
 /** Returns whether the index is there afterwards. */
 async function build(): Promise<boolean> {
-  const alone = connect({ url: database.url }, { connections: 1, statementTimeoutMs: 0 })
+  const alone = connect(
+    { url: database.url },
+    { connections: 1, patient: true, statementTimeoutMs: 0 },
+  )
   try {
     await buildIndex(alone)
     return !(await lacksIndex(alone))

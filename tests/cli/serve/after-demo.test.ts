@@ -40,7 +40,7 @@ test('a channel of one’s own ends the demo, and its end brings the demo back',
   }
   const listening = async (of: typeof first) => {
     const address = () => /"?address"?[=:]\s*"?(http:[^\s"]+)/.exec(of.said())?.[1]
-    return until('listening', address, 60_000)
+    return until('listening', address)
   }
   const before = await balance()
   await apply(OWN)

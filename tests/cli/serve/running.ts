@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { PROGRAM, programEnvironment } from '../../support/processes.ts'
-import { until } from '../../support/until.ts'
+import { until, untilEnded } from '../../support/until.ts'
 import { runWith } from '../support.ts'
 
 export interface Running {
@@ -34,7 +34,7 @@ export function start(t: TestContext, settings: NodeJS.ProcessEnv, ...words: str
       text += part
     })
   }
-  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  const ended = untilEnded(child).then(({ code }) => code)
   t.after(async () => {
     child.kill('SIGKILL')
     await ended

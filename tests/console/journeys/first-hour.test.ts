@@ -43,7 +43,7 @@ describe('the first hour', { skip: noBrowser }, () => {
   })
 
   test('each snippet runs as it is pasted, and the call is explained at once', async () => {
-    const { page, context, complaints } = await openPage(stage.browser)
+    const { page, context, complaints, listening } = await openPage(stage.browser)
     await page.goto(`${stage.gateway.url}/console/`)
     await page.getByRole('button', { name: 'Enter the demo' }).click()
     const code = page.locator('pre')
@@ -62,6 +62,7 @@ describe('the first hour', { skip: noBrowser }, () => {
     }
     const [curl = '', python = '', node = ''] = snippets
     await expectAccessible(page)
+    await listening
     execFileSync('sh', ['-c', `${curl} -sf`])
     const title = page.getByRole('heading', { name: 'How your latest call was charged' })
     await title.waitFor()

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { noBrowser } from '../../support/browser.ts'
 import { openPage } from '../support/browser.ts'
-import { arrive, leave } from '../support/journey.ts'
+import { arrive, leave, searchFor } from '../support/journey.ts'
 import { type ConsoleStage, PASSWORD, startConsoleStage } from '../support/stage.ts'
 
 /** Maximum key presses to reach an element. */
@@ -30,11 +30,7 @@ describe('with the keyboard alone', { skip: noBrowser }, () => {
     await keyboard.press('Enter')
     await arrive(page, 'Overview')
 
-    await keyboard.press('Control+k')
-    await page.getByRole('dialog').getByRole('textbox').waitFor()
-    await keyboard.type('API keys')
-    await page.getByRole('dialog').getByText('API keys').first().waitFor()
-    await keyboard.press('Enter')
+    await searchFor(page, 'API keys')
     await arrive(page, 'API keys')
 
     await press(page, page.getByRole('button', { name: 'Create key' }))

@@ -232,7 +232,7 @@ describe('a vendor of one’s own', { skip: noBrowser }, () => {
     await adding.getByRole('textbox', { name: '名称' }).fill('Dollars')
     await adding.getByRole('button', { name: '创建账户' }).click()
     await page.getByRole('dialog', { name: /^Dollars/ }).waitFor()
-    assert.equal(await adding.count(), 0)
+    await adding.waitFor({ state: 'hidden' })
     await expectFits(page)
     await leave(watched)
   })

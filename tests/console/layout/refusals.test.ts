@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { noBrowser } from '../../support/browser.ts'
-import { expectAccessible, expectFits, type Look } from '../support/browser.ts'
+import { expectAccessible, expectFits, keepToasts, type Look } from '../support/browser.ts'
 import { leave } from '../support/journey.ts'
 import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 
@@ -102,6 +102,7 @@ describe('refusals', { skip: noBrowser }, () => {
     const { page } = watched
     const drawer = await openAccount(page)
     await drawer.getByLabel(/^Amount/).fill('1')
+    await keepToasts(page)
     await drawer.getByLabel('Reason').fill('invoice')
     await drawer.getByRole('button', { name: 'Add credit' }).click()
     const toast = page.getByRole('alert').filter({ hasText: 'The balance of test was changed' })

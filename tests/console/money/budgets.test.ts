@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { giveBudget } from '../../ledger/budgets/support.ts'
 import { noBrowser } from '../../support/browser.ts'
-import { PHONE } from '../support/browser.ts'
+import { keepToasts, PHONE } from '../support/browser.ts'
 import { arrive, leave } from '../support/journey.ts'
 import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 
@@ -71,6 +71,7 @@ describe('budgets', { skip: noBrowser }, () => {
     await url.fill('ftp://127.0.0.1')
     await url.press('Enter')
     await url.and(page.locator('[aria-invalid=true]')).waitFor()
+    await keepToasts(page)
     await url.fill('http://127.0.0.1:9/alerts')
     await url.press('Enter')
     await page.getByText('Saved').waitFor()

@@ -13,7 +13,7 @@ import { codeOf, panel } from './support.ts'
 
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '..', '..', '..')
-const CODE_MS = 60_000
+const CODE_MS = 180_000
 
 interface Case {
   readonly kind: string

@@ -11,7 +11,7 @@ import {
   savePreset,
 } from '../../../console/src/features/playground/presets/stored-presets.ts'
 import { noBrowser } from '../../support/browser.ts'
-import { expectAccessible, expectFits, PHONE } from '../support/browser.ts'
+import { expectAccessible, expectFits, keepToasts, PHONE } from '../support/browser.ts'
 import { leave } from '../support/journey.ts'
 import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 import { codeOf } from './support.ts'
@@ -85,6 +85,7 @@ describe('models side by side', { skip: noBrowser }, () => {
     const watched = await stage.signedIn('/playground?kind=chat')
     const { page } = watched
     await page.getByRole('textbox', { name: 'System prompt' }).fill('Speak like a miller.')
+    await keepToasts(page)
     await page.getByRole('button', { name: 'Save as preset' }).click()
     const dialog = page.getByRole('dialog', { name: 'Save as preset' })
     await dialog.getByLabel('Name').fill('Miller')
@@ -95,6 +96,7 @@ describe('models side by side', { skip: noBrowser }, () => {
     await page.getByRole('option', { name: 'Miller' }).click()
     const system = page.getByRole('textbox', { name: 'System prompt' })
     assert.equal(await system.inputValue(), 'Speak like a miller.')
+    await keepToasts(page)
     await page.getByRole('button', { name: 'Delete preset' }).click()
     await page.getByText('Preset Miller deleted').waitFor()
     await leave(watched)

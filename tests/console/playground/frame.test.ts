@@ -59,7 +59,7 @@ describe('the frame of the playground', { skip: noBrowser }, () => {
     await panel(page, 'Result').getByText('Stopped').waitFor()
     await page.getByRole('log').locator('p').nth(1).waitFor()
     await page.getByRole('button', { name: 'New conversation' }).waitFor()
-    await costAfter(page, 60_000)
+    await costAfter(page)
     await page.context().close()
   })
 

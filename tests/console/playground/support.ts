@@ -23,11 +23,11 @@ interface Cost {
 }
 
 /** Waits until the call is settled: the hold and the charge, with a link that explains it. */
-export async function costAfter(page: Page, timeout = 15_000): Promise<Cost> {
+export async function costAfter(page: Page): Promise<Cost> {
   const cost = panel(page, 'Charge')
   const amount = (label: string) =>
     cost.locator('dl > div').filter({ hasText: label }).locator('dd')
-  await amount('Charged').waitFor({ timeout })
+  await amount('Charged').waitFor()
   const link = cost.getByRole('link', { name: 'Explain the charge' })
   assert.match((await link.getAttribute('href')) ?? '', /\/usage\?id=req_/)
   const textOf = async (label: string) => (await amount(label).textContent()) ?? ''

@@ -6,6 +6,8 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { until } from '../../support/until.ts'
 
 const PATIENCE_MS = 180_000
+/** How long the console shows a toast. */
+const TOAST_MS = 4_000
 
 export interface Look {
   readonly width?: number
@@ -21,6 +23,8 @@ export interface WatchedPage {
   readonly context: BrowserContext
   /** Everything that the browser blocked or logged; tests expect none. */
   readonly complaints: string[]
+  /** Resolves once the page is told of what happens, which it is not of what came before. */
+  readonly listening: Promise<unknown>
 }
 
 /** Opens a page in a browser context of its own, isolated from other tests. */
@@ -35,6 +39,9 @@ export async function openPage(browser: Browser, look: Look = {}): Promise<Watch
   })
   context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
+  const listening = new Promise<void>((resolve) => {
+    page.on('response', (answer) => answer.url().endsWith('/events') && resolve())
+  })
   const complaints: string[] = []
   page.on('console', (message) => {
     const isGrave = message.type() === 'error' || message.type() === 'warning'
@@ -43,7 +50,7 @@ export async function openPage(browser: Browser, look: Look = {}): Promise<Watch
     if (isGrave && !isAnswer) complaints.push(message.text())
   })
   page.on('pageerror', (error) => complaints.push(error.message))
-  return { page, context, complaints }
+  return { page, context, complaints, listening }
 }
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -83,6 +90,15 @@ export async function expectAccessible(page: Page, { all = false } = {}): Promis
     nodes.slice(0, 3).map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`),
   )
   assert.deepEqual(descriptions, [])
+}
+
+/** Keeps the toasts of this page from now on: a busy test may look later than they go. */
+export async function keepToasts(page: Page): Promise<void> {
+  await page.evaluate(`{
+    const { setTimeout } = window
+    window.setTimeout = (work, ms, ...more) =>
+      setTimeout(work, ms === ${TOAST_MS} ? ${PATIENCE_MS} : ms, ...more)
+  }`)
 }
 
 /** Throws if the page scrolls sideways. */

@@ -35,6 +35,21 @@ export async function close(page: Page): Promise<void> {
   await page.getByRole('dialog').waitFor({ state: 'hidden' })
 }
 
+/** Keys alone: opens the search, types once it listens, and takes what it found first. */
+export async function searchFor(page: Page, text: string): Promise<void> {
+  const search = page.getByPlaceholder('A page, or the id of')
+  const listening = page.locator('input[aria-label="Go to…"]:focus')
+  await search.waitFor({ state: 'hidden' })
+  while ((await listening.count()) === 0) {
+    await page.keyboard.press('Control+K')
+    await listening.waitFor({ timeout: 1000 }).catch(() => {})
+  }
+  await page.keyboard.type(text)
+  assert.equal(await listening.inputValue(), text)
+  await page.locator('[data-action]').first().waitFor()
+  await page.keyboard.press('Enter')
+}
+
 /** Waits for `done`, and steps up with the password if a dialog requires it. */
 export async function proveUntil(page: Page, done: ReturnType<Page['locator']>): Promise<void> {
   const proof = page.getByRole('dialog', { name: 'Confirm your identity' })

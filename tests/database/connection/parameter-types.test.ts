@@ -44,7 +44,7 @@ async function openCounted(t: TestContext) {
     /** Runs `work` on a session of its own. Returns its result and the turns that it took. */
     async count<T>(work: (sql: Sql) => PromiseLike<T>) {
       // One connection, and no watch beside it.
-      const sql = connect({ url }, { connections: 1 })
+      const sql = connect({ url }, { connections: 1, patient: true })
       await sql`select 1`
       const before = turns
       try {

@@ -54,7 +54,7 @@ test('five migrators at once apply every file once between them', async (t) => {
   for (let number = 1; number <= 6; number += 1) {
     write(`000${number}-step.sql`, `create table step_${number} ();`)
   }
-  const pools = Array.from({ length: 5 }, () => connect(place, { connections: 1 }))
+  const pools = Array.from({ length: 5 }, () => connect(place, { connections: 1, patient: true }))
   const migrated = await Promise.all(pools.map((pool) => migrate(pool, folder)))
   await Promise.all(pools.map((pool) => pool.end()))
   const applied = migrated.flatMap((one) => one.applied)

@@ -199,7 +199,7 @@ test('the vendor reads a secret public URL with the right file type', async () =
 test('during the call its file is public, but not a file of the account', async () => {
   const { key, accountId, openai, speak } = await setUp()
   const file = await speak('wav')
-  const request = { model: FETCHED, file, prompt: '[[fault:queue-time=20;run-time=1500]]' }
+  const request = { model: FETCHED, file, prompt: '[[fault:queue-time=20;run-time=4000]]' }
   const answering = openai.audio.transcriptions.create(request)
   const row = await until('the published upload', async () => {
     const [one] = await gateway.sql<{ id: string; token: string; expires_at: Date }[]>`

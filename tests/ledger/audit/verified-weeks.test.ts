@@ -191,7 +191,7 @@ test('a settlement that posts nothing has its week verified again too', async (t
 
 test('a settlement that is under way, or comes meanwhile, leaves its week to the next', async (t) => {
   const { sql, database, lost } = await openWeeks(t)
-  const other = connect(database.place)
+  const other = connect(database.place, { patient: true })
   t.after(() => other.end({ timeout: 1 }))
   const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const waiting = other.begin(async (transaction) => {
@@ -225,7 +225,7 @@ test('an audit that is killed goes on, and two at once verify each week', async 
     if (++weeks === 2) throw new Error('as if killed')
   }
   await assert.rejects(audit(sql, { onWeek }), /as if killed/)
-  const other = connect(database.place)
+  const other = connect(database.place, { patient: true })
   t.after(() => other.end({ timeout: 1 }))
   const both = await Promise.all([audit(sql), audit(other)])
   assert.deepEqual(
@@ -278,7 +278,7 @@ test('a key with a spend limit and its charges in verified weeks add up', async 
 
 test('a session that may not write audits all the same', async (t) => {
   const { sql, database } = await openWeeks(t)
-  const reader = connect(database.place, { connections: 1 })
+  const reader = connect(database.place, { connections: 1, patient: true })
   t.after(() => reader.end({ timeout: 1 }))
   await reader`set default_transaction_read_only = on`
   const before = await audit(reader)

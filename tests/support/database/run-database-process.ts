@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { untilEnded } from '../until.ts'
 
 const SCRIPT = join(import.meta.dirname, 'database-process.ts')
 
@@ -51,7 +52,7 @@ export async function runDatabaseProcess(
     ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
   })
   running.add(child)
-  const exited = once(child, 'exit').finally(() => running.delete(child))
+  const exited = untilEnded(child).finally(() => running.delete(child))
   const said: Said[] = []
   const decided = Promise.withResolvers<Said>()
   createInterface({ input: child.stdout }).on('line', (line) => {
@@ -61,10 +62,10 @@ export async function runDatabaseProcess(
   })
   const { ready, refused } = await Promise.race([
     decided.promise,
-    exited.then(([code]): Said => ({ refused: `it exited with ${code} and said nothing` })),
+    exited.then(({ code }): Said => ({ refused: `it exited with ${code} and said nothing` })),
   ])
   const exit = async (): Promise<number> => {
-    const [code] = await exited
+    const { code } = await exited
     return typeof code === 'number' ? code : -1
   }
   return {

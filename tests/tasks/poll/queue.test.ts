@@ -86,7 +86,7 @@ describe('the queue of tasks', () => {
     for (let number = 0; number < 50; number += 1) await add('image', `b${number}`, 1)
     await add('video', 'a', 10)
     await sql`analyze task`
-    const one = connect(database.place, { connections: 1 })
+    const one = connect(database.place, { connections: 1, patient: true })
     try {
       for (const [partition, claim] of [
         [IMAGES, claimByAccountTurns],
