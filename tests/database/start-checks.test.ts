@@ -203,7 +203,7 @@ test('an object store that refuses the gateway is named, and one that is away is
   }
   const away = await start(store.environment)
   await until('readiness', async () => away.log().includes('"ready"'))
-  assert.match(away.log(), /the object store does not answer/)
+  await until('why', () => /the object store does not answer/.test(away.log()))
   await away.stop(10_000)
 })
 

@@ -99,7 +99,8 @@ describe('a database restored under a gateway', () => {
     })
     assert.equal(ready.status, 503)
     assert.match(ready.text, /check it, then restart the gateway/)
-    assert.match(gateway.log(), /returned to an earlier state.*No paid work is accepted/)
+    const why = /returned to an earlier state.*No paid work is accepted/
+    await until('why', () => why.test(gateway.log()))
     for (const stream of [false, true]) {
       const refused = await ask('more', stream)
       assert.deepEqual([refused.status, refused.headers.has('retry-after')], [503, true])

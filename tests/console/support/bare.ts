@@ -8,7 +8,10 @@ import { type Simulators, startSimulators } from '../../../simulators/index.ts'
 import { launchBrowser } from '../../support/browser.ts'
 import { type GatewayPlace, type GatewayProcess, startGateway } from '../../support/gateway.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
+import { until } from '../../support/until.ts'
 import { ensureConsole } from './build.ts'
+
+const LINK = /http:\S+\/console\/setup#token=\S+/
 
 export interface BareStage {
   readonly gateway: GatewayProcess
@@ -32,7 +35,8 @@ export async function startBareStage(
   const place = { dataDir, databaseUrl: database.url, env }
   const gateway = await startGateway(place)
   const browser = await launchBrowser()
-  const [setUpLink = ''] = /http:\S+\/console\/setup#token=\S+/.exec(gateway.log()) ?? []
+  // It answers before all that it has written is read.
+  const setUpLink = await until('the set-up link', () => LINK.exec(gateway.log())?.[0])
   return {
     gateway,
     place,
