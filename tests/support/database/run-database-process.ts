@@ -1,6 +1,5 @@
 /** Starts `database-process.ts` and reads what it says. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { untilEnded } from '../until.ts'
@@ -26,13 +25,13 @@ export interface DatabaseProcess {
   readonly kill: () => Promise<void>
 }
 
-const running = new Set<ChildProcess>()
+const running = new Map<ChildProcess, Promise<unknown>>()
 
 /** For the end of a test that failed before it closed what it had started. */
 export async function killLeftProcesses(): Promise<void> {
-  for (const child of running) {
+  for (const [child, exited] of running) {
     child.kill('SIGKILL')
-    await once(child, 'exit')
+    await exited
   }
 }
 
@@ -51,8 +50,8 @@ export async function runDatabaseProcess(
     env: { ...process.env, ...options.env },
     ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
   })
-  running.add(child)
   const exited = untilEnded(child).finally(() => running.delete(child))
+  running.set(child, exited)
   const said: Said[] = []
   const decided = Promise.withResolvers<Said>()
   createInterface({ input: child.stdout }).on('line', (line) => {
