@@ -1,4 +1,4 @@
-/** U+0000 and unpaired surrogates in any input: no request causes a 500. */
+/** U+0000, unpaired surrogates and names of prototypes in any input: no request causes a 500. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
@@ -33,6 +33,23 @@ describe('odd characters', () => {
   test('a delivery to send again', async () => {
     const path = '/v1/webhooks/deliveries/%00/redeliver'
     assert.equal((await gateway.post(path, tenant.key, {})).status, 404)
+  })
+
+  test('members with the names of what every object has', async () => {
+    const messages = [{ role: 'user', content: 'hi' }]
+    const odd = { toString: 2, valueOf: null, constructor: 1 }
+    for (const [path, input] of [
+      ['chat/completions', { messages }],
+      ['completions', { prompt: 'hi' }],
+      ['messages', { messages, max_tokens: 5 }],
+      ['responses', { input: 'hi' }],
+    ] as const) {
+      const body = { model: 'sim-chat', ...input, service_tier: odd }
+      const headers = { 'vendor-version': '2023-06-01' }
+      const answer = await gateway.post(`/v1/${path}`, tenant.key, body, headers)
+      assert.equal(answer.status, 400, `${path}: ${answer.text}`)
+      assert.match(answer.text, /service_tier/)
+    }
   })
 
   test('the purpose of an upload', async () => {

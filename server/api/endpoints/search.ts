@@ -1,5 +1,7 @@
 /** POST /v1/search: web search and global search, billed by successful call. */
+
 import { z } from 'zod'
+import { printValue } from '../../base/lib/json.ts'
 import type { RequestParts } from '../../work/pipeline/metering.ts'
 import type { Ceiling } from '../../work/pipeline/price/ceiling.ts'
 import { listSpellings, refuseOtherCase } from '../../work/pipeline/request/spellings.ts'
@@ -51,7 +53,7 @@ const searchAnswer = z
 
 function readModel({ value }: RequestParts): string | undefined {
   const { Type, model } = value
-  return typeof model === 'string' ? model : MODEL_OF_TYPE[String(Type)]
+  return typeof model === 'string' ? model : MODEL_OF_TYPE[printValue(Type)]
 }
 
 export const search: MeteredEndpoint = {

@@ -32,6 +32,14 @@ export function tryParseJson(bytes: Buffer): unknown {
   }
 }
 
+/**
+ * Prints any value of a document: an object or an array as JSON, since `String` calls its member
+ * `toString`, which a caller or a vendor may have set to something else.
+ */
+export function printValue(value: unknown): string {
+  return typeof value === 'object' && value !== null ? writeJson(value) : String(value)
+}
+
 const WRITTEN_DEPTH_MAX = 100
 
 /**

@@ -3,7 +3,7 @@
  * it. A driver names its paths and what its documents mean; a method of its own may replace
  * any that this builds.
  */
-import { asString, type JsonObject, member } from '../../base/lib/json.ts'
+import { asString, type JsonObject, member, printValue } from '../../base/lib/json.ts'
 import { readResultUrl } from '../../base/lib/result-url.ts'
 import type { VideoRules } from '../dialects/video/content.ts'
 import { readVideoOrder, type VideoOrder } from '../dialects/video/order.ts'
@@ -113,7 +113,7 @@ export function readUnfinished(task: JsonObject): TaskPoll | undefined {
       return { state: 'failed', code: 'cancelled', message, cancelled: true }
     }
     default:
-      throw new UpstreamFailure('failed', { message: `unknown status ${String(task.status)}` })
+      throw new UpstreamFailure('failed', { message: `unknown status ${printValue(task.status)}` })
   }
 }
 

@@ -1,5 +1,5 @@
 /** Translates the tool definitions of a chat request, and the choice among them. */
-import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
+import { asString, isObject, type JsonObject, member, printValue } from '../../../base/lib/json.ts'
 import { describeFreeText, FREE_TEXT } from '../chat/free-text-tool.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import type { MessagesQuirks } from '../messages/quirks.ts'
@@ -132,7 +132,10 @@ function readToolName(tool: unknown): string | undefined {
 /** Throws for a forced tool that the model does not get: it could not be called. */
 function refuseUnoffered(choice: JsonObject | undefined, tools: readonly JsonObject[]): void {
   if (choice?.type !== 'tool' || tools.some(({ name }) => name === choice.name)) return
-  throw new InvalidRequest('tool_choice', `'${String(choice.name).slice(0, 64)}' is not offered`)
+  throw new InvalidRequest(
+    'tool_choice',
+    `'${printValue(choice.name).slice(0, 64)}' is not offered`,
+  )
 }
 
 /**

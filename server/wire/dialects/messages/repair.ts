@@ -2,7 +2,7 @@
  * Repairs what the official SDKs require and some vendors of the format leave out: the name of an
  * event, and usage. What has them keeps its bytes.
  */
-import { isObject, type JsonObject, member, writeJson } from '../../../base/lib/json.ts'
+import { isObject, type JsonObject, member, printValue, writeJson } from '../../../base/lib/json.ts'
 import { estimateTokensOfBytes } from '../../../base/lib/text/estimate-tokens.ts'
 import { encodeSseEvent, type SseEvent } from '../sse.ts'
 
@@ -25,7 +25,7 @@ export function repairEvent(
   const { type } = data
   const isUnnamed = event === UNNAMED && typeof type === 'string'
   if (!isUnnamed && !repaired) return undefined
-  return Buffer.from(encodeSseEvent(String(type), repaired ? writeJson(repaired) : text))
+  return Buffer.from(encodeSseEvent(printValue(type), repaired ? writeJson(repaired) : text))
 }
 
 function addUsage(data: JsonObject, state: Estimates): JsonObject | undefined {

@@ -3,7 +3,7 @@
  * replaced by a sentence that says so: silently dropping it would make the model guess, and
  * refusing would block a session whose history contains it.
  */
-import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
+import { asString, isObject, type JsonObject, member, printValue } from '../../../base/lib/json.ts'
 import type { ChatQuirks } from '../chat/quirks.ts'
 import { decodeTextFile, isWebUrl, readFileData } from '../file-data.ts'
 import { InvalidRequest } from '../invalid-request.ts'
@@ -40,7 +40,7 @@ function translateText(part: JsonObject): ChatPart[] {
   const text = asString(part.text) ?? asString(part.refusal)
   if (text === '') return []
   if (text !== undefined) return [textPart(text)]
-  return [omitted(`content of type ${String(part.type).slice(0, 64)}`)]
+  return [omitted(`content of type ${printValue(part.type).slice(0, 64)}`)]
 }
 
 function translateImage(part: JsonObject, param: string, quirks: ChatQuirks): ChatPart {

@@ -2,7 +2,7 @@
  * Translates POST /v1/audio/speech for Doubao speech V3
  * (docs/protocols/volcengine-speech.md#synthesis-request).
  */
-import { asString, isObject } from '../../../base/lib/json.ts'
+import { asString, isObject, printValue } from '../../../base/lib/json.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import { type AudioFormat, readAudioFormat } from '../synthesis/formats.ts'
 
@@ -78,6 +78,6 @@ export function translateSynthesisRequest(value: Readonly<Record<string, unknown
 
 /** Returns the voice's name, or the id where the voice is an object. */
 function voiceName(voice: unknown): string {
-  if (typeof voice === 'object' && voice !== null && 'id' in voice) return String(voice.id)
+  if (typeof voice === 'object' && voice !== null && 'id' in voice) return printValue(voice.id)
   return asString(voice) ?? ''
 }

@@ -4,7 +4,7 @@
  * the vendor.
  */
 
-import { isObject, type JsonObject } from '../../../base/lib/json.ts'
+import { isObject, type JsonObject, printValue } from '../../../base/lib/json.ts'
 import type { ImageRules } from '../../dialects/fields/model-field.ts'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 
@@ -27,7 +27,7 @@ export function judgeArkImage(value: JsonObject, upstreamModel: string): void {
 
 function judgeSize(size: unknown, upstreamModel: string): void {
   if (size === undefined || size === null || SIZE_NAMES.includes(size)) return
-  const [, first, second] = SIZE.exec(String(size)) ?? []
+  const [, first, second] = SIZE.exec(printValue(size)) ?? []
   const width = Number(first)
   const height = Number(second)
   if (!(width > 0 && height > 0)) {

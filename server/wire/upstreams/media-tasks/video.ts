@@ -1,5 +1,5 @@
 /** Video tasks at a vendor whose API is data (docs/protocols/media-tasks.md). */
-import { type JsonObject, member, writeJson } from '../../../base/lib/json.ts'
+import { type JsonObject, member, printValue, writeJson } from '../../../base/lib/json.ts'
 import type { Quantities } from '../../../base/lib/units.ts'
 import { readDecimal } from '../../dialects/usage/read-count.ts'
 import { readStatedCost } from '../../dialects/usage/stated-cost.ts'
@@ -70,7 +70,7 @@ async function poll(wire: Wire, reference: Reference): Promise<TaskPoll> {
 
 /** Returns the kit's word for a vendor's word, which stays if the template does not know it. */
 function meaningOf({ poll: { states } }: MediaTemplate, word: unknown): unknown {
-  const known = Object.entries(states).find(([, words]) => words.includes(String(word)))
+  const known = Object.entries(states).find(([, words]) => words.includes(printValue(word)))
   return known ? known[0] : word
 }
 
@@ -185,7 +185,7 @@ const list: TaskDriver<MediaSettings>['list'] = (wire, { settings, upstreamModel
     const tasks = (Array.isArray(items) ? items : []).flatMap((item): ListedTask[] => {
       const upstreamId = readUpstreamId(at(item, recover.id))
       const time = at(item, recover.created_at ?? '')
-      const createdAt = new Date(typeof time === 'number' ? time : String(time))
+      const createdAt = new Date(typeof time === 'number' ? time : printValue(time))
       const model = at(item, '/model')
       const isOther = typeof model === 'string' && model !== upstreamModel
       if (upstreamId === undefined || isOther || Number.isNaN(createdAt.getTime())) return []

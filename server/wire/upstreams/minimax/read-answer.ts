@@ -4,6 +4,7 @@ import {
   isObject,
   type JsonObject,
   member,
+  printValue,
   tryParseJson,
 } from '../../../base/lib/json.ts'
 import {
@@ -79,7 +80,7 @@ export function readBase({ base_resp: base }: JsonObject): {
 } {
   const code = member(base, 'status_code')
   const message = asString(member(base, 'status_msg'))
-  return { code: code === undefined ? undefined : String(code), message: message || undefined }
+  return { code: code === undefined ? undefined : printValue(code), message: message || undefined }
 }
 
 /** Describes an error with an HTTP status, in the nested form or in base_resp. */

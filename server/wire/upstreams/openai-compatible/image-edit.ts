@@ -2,6 +2,7 @@
  * Image edits and variations: pictures in data URLs are sent as files of a form, which every vendor
  * of the dialect takes; other references as the caller's JSON.
  */
+import { printValue } from '../../../base/lib/json.ts'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { answerImages } from '../answer-images.ts'
 import type { CallRequest, UpstreamAnswer } from '../upstream.ts'
@@ -89,7 +90,7 @@ function writeField(boundary: string, name: string, value: unknown): Buffer[] {
       throw new InvalidRequest(name, 'cannot be a field of a form')
     }
     const head = `content-disposition: form-data; name="${field}"`
-    return Buffer.from(`--${boundary}\r\n${head}\r\n\r\n${String(one)}\r\n`)
+    return Buffer.from(`--${boundary}\r\n${head}\r\n\r\n${printValue(one)}\r\n`)
   })
 }
 

@@ -3,7 +3,13 @@
  * to all text dialects, and lists of tools.
  */
 
-import { isAbsent, isObject, type JsonObject, member } from '../../../../base/lib/json.ts'
+import {
+  isAbsent,
+  isObject,
+  type JsonObject,
+  member,
+  printValue,
+} from '../../../../base/lib/json.ts'
 import type { Facts } from '../../../../money/catalog/catalog.ts'
 import { searchesOf } from '../../../../wire/dialects/chat-over-messages/translate-search.ts'
 import { type JsonPath, printPath } from '../../../../wire/dialects/cut-json.ts'
@@ -61,12 +67,12 @@ function readTier(options: PricedOptions, tier: unknown): void {
   if (isAbsent(tier)) return
   const word = wordOf(tier)
   if (word === 'auto') return
-  addStrict(options, 'service_tier', 'service_tier', String(tier), toNeutralTier(word))
+  addStrict(options, 'service_tier', 'service_tier', printValue(tier), toNeutralTier(word))
 }
 
 function readWord(options: PricedOptions, field: string, fact: string, value: unknown): void {
   if (isAbsent(value)) return
-  addStrict(options, field, fact, String(value), wordOf(value))
+  addStrict(options, field, fact, printValue(value), wordOf(value))
 }
 
 const DEFAULTS: ReadonlySet<string> = new Set(['standard', 'global'])
@@ -91,7 +97,7 @@ function readStorage(options: PricedOptions, caching: unknown): void {
   if (isAbsent(caching) || caching === false) return
   const kind = isObject(caching) ? caching.type : caching
   if (isObject(caching) && wordOf(kind) === 'disabled') return
-  options.features.push({ field: 'caching', value: isAbsent(kind) ? '' : String(kind) })
+  options.features.push({ field: 'caching', value: isAbsent(kind) ? '' : printValue(kind) })
 }
 
 function readThinking(options: PricedOptions, value: JsonObject): void {

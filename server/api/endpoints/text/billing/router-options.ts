@@ -1,5 +1,5 @@
 /** Reads the options of routers between vendors: their plugins, and other models. */
-import { type JsonObject, member } from '../../../../base/lib/json.ts'
+import { type JsonObject, member, printValue } from '../../../../base/lib/json.ts'
 import type { PricedOptions } from './priced-options.ts'
 
 export function readRouter(options: PricedOptions, value: JsonObject): void {
@@ -14,7 +14,7 @@ function readPlugins(options: PricedOptions, plugins: unknown): void {
     if (member(plugin, 'enabled') === false) continue
     options.isHosted = true
     const priced = id === 'web' ? ({ unit: 'web_search_call', quantity: 1 } as const) : {}
-    options.features.push({ field: `plugins[${index}].id`, value: String(id), ...priced })
+    options.features.push({ field: `plugins[${index}].id`, value: printValue(id), ...priced })
   }
 }
 

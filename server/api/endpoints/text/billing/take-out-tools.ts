@@ -3,7 +3,14 @@
  * refers to them. What the request demands, or has used already, stays: it is refused.
  */
 
-import { asString, isAbsent, isObject, type JsonObject, member } from '../../../../base/lib/json.ts'
+import {
+  asString,
+  isAbsent,
+  isObject,
+  type JsonObject,
+  member,
+  printValue,
+} from '../../../../base/lib/json.ts'
 import { cutJson, type JsonPath } from '../../../../wire/dialects/cut-json.ts'
 import { parseRequestJson } from '../../../../wire/dialects/json-scan.ts'
 import { spliceJson } from '../../../../wire/dialects/splice.ts'
@@ -107,7 +114,7 @@ function findDemanded(
 function isSwitchedOn(value: JsonObject, name: string): boolean {
   if (name === 'enable_search') return isOn(member(value.search_options, 'forced_search'))
   const mode = member(value.search_parameters, 'mode')
-  return name === 'search_parameters' && String(mode).toLowerCase() === 'on'
+  return name === 'search_parameters' && printValue(mode).toLowerCase() === 'on'
 }
 
 /** Returns the families of tools that a container is named for, or that alone call others. */
@@ -125,7 +132,7 @@ function listMentions(value: JsonObject, { paths, isLost }: Removal): JsonPath[]
   const include: readonly unknown[] = Array.isArray(value.include) ? value.include : []
   const listed = include.flatMap((one, index): JsonPath[] => {
     const end = typeof one === 'string' ? one.indexOf(CALL) : -1
-    return end > 0 && isLost([String(one).slice(0, end)]) ? [['include', index]] : []
+    return end > 0 && isLost([printValue(one).slice(0, end)]) ? [['include', index]] : []
   })
   const isSearch = paths.some(([name]) => name === 'enable_search')
   return isSearch ? [...listed, ['search_options']] : listed

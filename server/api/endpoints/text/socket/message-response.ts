@@ -7,6 +7,7 @@ import {
   isObject,
   type JsonObject,
   member,
+  printValue,
   tryParseJson,
   writeJson,
 } from '../../../../base/lib/json.ts'
@@ -121,7 +122,7 @@ export function encodeSocketError(
   error: unknown,
   retryAfter?: unknown,
 ): JsonObject {
-  const fallback = { type: 'server_error', message: String(error ?? 'the request failed') }
+  const fallback = { type: 'server_error', message: printValue(error ?? 'the request failed') }
   return {
     type: 'error',
     status,
