@@ -59,3 +59,18 @@ test('a result says nothing of the input videos that are billed beside it', () =
   const found = charge({ measured: { second: 5 } }, { ...order, facts: { video_input: true } })
   assert.deepEqual(found, { tenths: 200, basis: 'params', cost: 200 })
 })
+
+for (const [name, more, second] of [
+  ['a film', {}, 20],
+  ['a film of other films', { facts: { video_input: true } }, 120],
+  ['a film of many', { facts: { video_input: true }, quantities: { second: 50 } }, 200],
+  ['a recording', { kind: 'minutes' as const }, 5_000],
+] as const) {
+  test(`seconds in milliseconds: ${name} is charged ${second} at most, for review`, () => {
+    const order = taskOf({ quantities: { second: 5 }, hold_amount: 5n * NANOS, ...more })
+    const ending = { state: 'succeeded', result: {}, usage: { second: 5_000 } } as const
+    const { nanos, review, cost } = chargeTask(order, ending)
+    assert.deepEqual([nanos, review], [BigInt(second) * NANOS, second < 5_000])
+    assert.equal(cost === null, second < 5_000, 'a bill that nobody believes is no known cost')
+  })
+}

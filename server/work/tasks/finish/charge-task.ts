@@ -89,12 +89,12 @@ function typeOf({ kind }: ClaimedTask): ModelType {
   return kind === 'response' ? 'chat' : kind
 }
 
-function heldFor({ quantities, facts }: ClaimedTask): HoldEstimate {
+function heldFor({ kind, quantities, facts }: ClaimedTask): HoldEstimate {
   return {
     quantities: { ...ONCE, ...quantities },
     alternatives: [facts],
     channels: [facts],
-    ceiling: boundTask(quantities),
+    ceiling: boundTask(kind, quantities, facts),
   }
 }
 
@@ -141,7 +141,9 @@ export function isStored(prices: unknown): prices is readonly StoredPrice[] {
 /** Margin of the ceiling for frame rates, sizes and rounding that the request does not name. */
 const CEILING_FACTOR = 4
 /** Lower bound, twice the longest accepted recording: a file's header may understate its length. */
-const SECONDS_MIN = 14_400
+const RECORDING_SECONDS_MIN = 14_400
+/** Lower bound for a film of other films, which are billed too: no order states their lengths. */
+const FILMS_SECONDS_MIN = 120
 /** Lower bound, the longest input of any model, for follow-up calls about a result. */
 const INPUT_TOKENS_MIN = 2_000_000
 /** Lower bound for texts: more than any model writes. */
@@ -152,7 +154,7 @@ const OTHERS_MIN = 1_000
  * Returns the ceiling, the most usage that a vendor can plausibly state per unit, from the held
  * quantities, which come from a validated request.
  */
-export function boundTask(quantities: Quantities): Ceiling {
+export function boundTask(kind: string, quantities: Quantities, facts: Facts): Ceiling {
   const total = (units: readonly Unit[]) =>
     units.reduce((sum, unit) => sum + (quantities[unit] ?? 0), 0)
   const output = total(OUTPUT_UNITS)
@@ -163,9 +165,15 @@ export function boundTask(quantities: Quantities): Ceiling {
     inputTokens: bound(total(INPUT_UNITS), INPUT_TOKENS_MIN),
     outputTokens: isText ? bound(output, OUTPUT_TOKENS_MIN) : output * CEILING_FACTOR,
     units: {
-      second: bound(quantities.second ?? 0, SECONDS_MIN),
+      second: bound(quantities.second ?? 0, leastSeconds(kind, quantities, facts)),
       character: bound(quantities.character ?? 0, INPUT_TOKENS_MIN),
     },
     others: OTHERS_MIN,
   }
+}
+
+/** An order of a film states its seconds: a vendor that states milliseconds is far above it. */
+function leastSeconds(kind: string, { second }: Quantities, facts: Facts): number {
+  if (kind !== 'video' || second === undefined) return RECORDING_SECONDS_MIN
+  return facts.video_input === true ? FILMS_SECONDS_MIN : 0
 }

@@ -137,7 +137,7 @@ function boundOf(model: Model, { quantities: planned, facts }: PreparedTask): Qu
     quantities,
     alternatives: [facts],
     channels: [facts],
-    ceiling: boundTask(quantities),
+    ceiling: boundTask(model.type, quantities, facts),
   } as const
   return { ...held, facts, amountNanos: boundHold(model, held) }
 }
