@@ -193,3 +193,22 @@ testCommonStatuses(() => gateway, {
   withWords: (words) => order('sim-tts', { input: words }),
   withModel: (model) => ({ path: PATH, body: { ...order('sim-tts'), model } }),
 })
+
+for (const [voice, param] of [
+  [{ id: 'voice_of_somebody' }, 'voice.id'],
+  [' Speech:somebody:x:y', 'voice'],
+] as const) {
+  test(`a voice of somebody's recordings is no other's: ${param}`, async () => {
+    const answer = await say(order('sim-tts', { voice }))
+    const { error } = JSON.parse(answer.bytes.toString())
+    assert.deepEqual(
+      [answer.response.status, error.param, error.code],
+      [400, param, 'stored_content_not_found'],
+    )
+  })
+}
+
+test('an object with the name of a speaker is no such voice', async () => {
+  const answer = await say(order('seed-tts-2.0', { voice: { id: VOICES['seed-tts-2.0'] } }))
+  assert.equal(answer.response.status, 200, answer.bytes.toString())
+})

@@ -5,10 +5,11 @@ import { isAbsent } from '../../../base/lib/json.ts'
 import { foldKey } from '../../../wire/dialects/json-scan.ts'
 import { estimateSpoken, estimateSynthesis } from '../../../wire/dialects/synthesis/estimate.ts'
 import { AUDIO_FORMATS } from '../../../wire/dialects/synthesis/formats.ts'
-import type { Body, RequestParts } from '../../../work/pipeline/metering.ts'
+import type { Body, NamedContent, RequestParts } from '../../../work/pipeline/metering.ts'
 import { listSpellings, refuseOtherCase } from '../../../work/pipeline/request/spellings.ts'
 import type { MeteredEndpoint } from '../endpoint.ts'
 import { TEXT_BODY_BYTES_MAX } from '../text/billing/text-billing.ts'
+import { findReferences } from '../text/references/find-references.ts'
 import { boundSpeech } from './speech-ceiling.ts'
 
 const INPUT_CHARACTERS_MAX = 4096
@@ -52,6 +53,16 @@ function check({ value }: RequestParts): void {
   }
 }
 
+/**
+ * Finds a voice that was made of somebody's recordings and is stored at the vendor: an object with
+ * an id, or a URI. A name is one of the model's own voices.
+ */
+function findVoice({ voice }: Body): NamedContent {
+  if (typeof voice !== 'string') return findReferences({ voice })
+  const { references } = findReferences({ url: voice })
+  return { identified: [], references: references.map(({ id }) => ({ field: 'voice', id })) }
+}
+
 function isShortEnough(text: string): boolean {
   return [...text].length <= INPUT_CHARACTERS_MAX
 }
@@ -68,6 +79,7 @@ export const synthesis: MeteredEndpoint = {
     bodyBytesMax: TEXT_BODY_BYTES_MAX,
     schema: synthesisRequest,
     check,
+    names: { operation: 'synthesis', find: findVoice },
     model: ({ value }) => (typeof value.model === 'string' ? value.model : undefined),
     streams: () => true,
     inputTokens: () => 0,

@@ -172,5 +172,7 @@ export const doubaoSpeech = defineUpstream({
   name: 'doubao-speech',
   settings,
   secrets: SPEECH_SECRETS,
+  // A voice is a speaker's name there, also in an object.
+  translates: (operation) => operation === 'synthesis',
   calls: { speech, synthesis },
 })

@@ -140,7 +140,7 @@ export function isStored(prices: unknown): prices is readonly StoredPrice[] {
 
 /** Margin of the ceiling for frame rates, sizes and rounding that the request does not name. */
 const CEILING_FACTOR = 4
-/** Lower bound, twice the longest accepted recording: a file's header may understate its length. */
+/** Lower bound, twice the longest accepted recording: its header may understate its length. */
 const RECORDING_SECONDS_MIN = 14_400
 /** Lower bound for a film of other films, which are billed too: no order states their lengths. */
 const FILMS_SECONDS_MIN = 120
