@@ -178,3 +178,10 @@ export function groundingOf({ queries, answer }: ContentsAnswer): Json {
     },
   }
 }
+
+/** The whole text, in the form of the Gemini API; spans count bytes. */
+export function quotesOf({ answer }: ContentsAnswer): Json {
+  const endIndex = Buffer.byteLength(answer.text)
+  const source = { startIndex: 0, endIndex, uri: 'https://code.example/b', license: 'mit' }
+  return { citationMetadata: { citationSources: [source] } }
+}

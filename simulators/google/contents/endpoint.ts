@@ -23,6 +23,7 @@ import {
   finishOf,
   groundingOf,
   partSteps,
+  quotesOf,
   usageOf,
 } from './answer.ts'
 import { contentsConversation, contentsTurns, countMedia } from './conversation.ts'
@@ -123,6 +124,7 @@ function wholeAnswer(exchange: Exchange, contents: ContentsAnswer): Reply {
         index: 0,
         ...endOf(exchange, contents),
         ...groundingOf(contents),
+        ...(has('g_quotes') ? quotesOf(contents) : {}),
       },
     ],
     ...(usage === undefined ? {} : { usageMetadata: usage }),
@@ -198,6 +200,7 @@ function streamed(exchange: Exchange, contents: ContentsAnswer, sse: boolean): R
           ...(parts.length > 0 ? { content: { role: 'model', parts } } : {}),
           index: 0,
           ...(isLast ? { ...endOf(exchange, contents), ...groundingOf(contents) } : {}),
+          ...(isLast && has('g_quotes') ? quotesOf(contents) : {}),
         },
       ],
       ...(usages.at(-1) === undefined ? {} : { usageMetadata: usages.at(-1) }),

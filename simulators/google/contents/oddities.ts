@@ -10,6 +10,7 @@ export const CONTENTS_SCENARIOS = [
   flag('g_blocked', 'gemini: the prompt is blocked, with usage and without candidates'),
   flag('g_malformed', 'gemini: the answer ends with MALFORMED_FUNCTION_CALL'),
   flag('g_recitation', 'gemini: the answer is stopped for RECITATION'),
+  flag('g_quotes', 'gemini: the answer quotes a work'),
   flag('g_unknownend', 'gemini: the answer ends with a reason that nobody knows'),
   flag('g_continuation', 'gemini: the answer goes on in another request'),
   flag('g_latefinish', 'gemini: the reason comes in a piece of its own'),

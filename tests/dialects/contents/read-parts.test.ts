@@ -72,6 +72,28 @@ test('a stream is read alike, however its bytes are cut and its lines end', () =
   }
 })
 
+test('quotations are cited once, with what is known of the work', () => {
+  const uri = 'https://b.example/'
+  const pieces = [
+    { content: { parts: [{ text: 'ü = 1' }] }, citationMetadata: { citations: [{ title: 'x' }] } },
+    { content: { parts: [{ text: '; z' }] }, citationMetadata: { citations: [{ uri }] } },
+    {
+      finishReason: 'STOP',
+      citationMetadata: {
+        citations: [{ uri }, { startIndex: 2, endIndex: 6, uri, title: 'B', license: 'mit' }],
+      },
+    },
+  ]
+  const sent = pieces.map((piece) => `data: ${JSON.stringify({ candidates: [piece] })}\n\n`)
+  const reading = { billsQueries: true, isGrounded: false }
+  const answer = run(createContentsChat({ ...OPTIONS, reading }), [Buffer.from(sent.join(''))])
+  const cited = answer.match(/"url_citation":\{[^}]*\}/g)
+  assert.deepEqual(cited, [
+    `"url_citation":{"start_index":0,"end_index":0,"url":"${uri}","title":"${uri}"}`,
+    `"url_citation":{"start_index":1,"end_index":5,"url":"${uri}","title":"B","license":"mit"}`,
+  ])
+})
+
 test('a stream without a reason breaks off, and keeps what was stated', () => {
   const cut = body('\n')
   const relay = createContentsChat(OPTIONS)
@@ -174,6 +196,32 @@ test('the last piece corrects the prompt that the pieces before it estimated', (
     const expected = { input_token: input, output_token: output }
     assert.deepEqual(reader.reading().usage, expected, JSON.stringify(stated))
   }
+})
+
+test('an answer that cites the pages of its prompt did not search', () => {
+  const groundingChunks = [{ web: { uri: 'https://a.example/' } }]
+  const urlContextMetadata = { urlMetadata: [{ retrievedUrl: 'https://a.example/' }] }
+  const searches = (...candidates: readonly object[]) => {
+    const reader = new ContentsReader({ billsQueries: false, isGrounded: false })
+    for (const one of candidates) reader.whole({ candidates: [one] })
+    return reader.reading().usage?.web_search_call
+  }
+  const grounded = { groundingMetadata: { groundingChunks } }
+  assert.equal(searches(grounded), 1)
+  assert.equal(searches({ ...grounded, urlContextMetadata }), undefined)
+  assert.equal(searches(grounded, { urlContextMetadata }), undefined)
+  const searched = { groundingMetadata: { groundingChunks, webSearchQueries: ['a'] } }
+  assert.equal(searches({ ...searched, urlContextMetadata }), 1)
+})
+
+test('the prompt may grow in the last piece, which alone states what was cached', () => {
+  const reader = new ContentsUsage({ billsQueries: true })
+  const early = { promptTokenCount: 132, candidatesTokenCount: 14, totalTokenCount: 146 }
+  reader.read({ usageMetadata: early })
+  const last = { promptTokenCount: 133, cachedContentTokenCount: 122, totalTokenCount: 147 }
+  reader.read({ usageMetadata: { ...early, ...last } })
+  const expected = { input_token: 11, cached_input_token: 122, output_token: 14 }
+  assert.deepEqual(reader.reading().usage, expected)
 })
 
 test('an answer that has no text is paid for its prompt alone', () => {

@@ -50,6 +50,7 @@ const NAMES = [
   'num_search_queries',
   'cost',
   'total_cost',
+  'gateway_cost',
   'cost_in_usd_ticks',
   'is_byok',
   'service_tier',

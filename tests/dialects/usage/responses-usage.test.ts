@@ -57,6 +57,8 @@ describe('whole', () => {
     const unnamed = whole({ output: [{ type: 'code_interpreter_call' }] })
     assert.deepEqual(unnamed.usage, { ...tokens, container_minute: minutes })
     assert.equal('containers' in unnamed, false)
+    const both = whole({ output: [...OUTPUT, { type: 'code_interpreter_call' }] })
+    assert.equal(both.usage?.container_minute, 60)
     assert.equal('containers' in whole({}), false)
     const done = OUTPUT.map((item, output_index) => {
       return { type: 'response.output_item.done', output_index, item }
@@ -67,6 +69,23 @@ describe('whole', () => {
     run(tap, [Buffer.from(events.map((one) => `data: ${JSON.stringify(one)}\n\n`).join(''))])
     assert.deepEqual(tap.report().containers, containers)
     assert.equal(tap.report().usage?.container_minute, 40)
+  })
+
+  test('code that the usage counts by its runs has no container', () => {
+    const ran = { type: 'code_interpreter_call', outputs: null }
+    const counts = [
+      [{ server_side_tool_usage_details: { code_interpreter_calls: 1 } }, 'code_execution_call'],
+      [{ num_server_side_tools_used: 1 }, 'web_search_call'],
+    ] as const
+    for (const [counted, unit] of counts) {
+      const stated = { ...usage, ...counted }
+      assert.deepEqual(whole({ output: [ran], usage: stated }).usage, { ...tokens, [unit]: 1 })
+      const done = { type: 'response.output_item.done', output_index: 0, item: ran }
+      const events = [done, { type: 'response.completed', response: { usage: stated } }]
+      const tap = createResponsesTap()
+      run(tap, [Buffer.from(events.map((one) => `data: ${JSON.stringify(one)}\n\n`).join(''))])
+      assert.deepEqual(tap.report().usage, { ...tokens, [unit]: 1 })
+    }
   })
 
   test('a count beside the items is not added to them', () => {

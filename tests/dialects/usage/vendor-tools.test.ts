@@ -97,6 +97,8 @@ describe('the cost that an answer states', () => {
     [{ cost_in_usd_ticks: 0 }, 0n],
     [{ cost: 0.001, is_byok: true, cost_details: { upstream_inference_cost: 0.02 } }, 21_000_000n],
     [{ cost: 0.001, is_byok: true }, undefined],
+    [{ cost: 0.00003, surcharge_cost: 0.0001, gateway_cost: 0.00013 }, 130_000n],
+    [{ cost: 0.00003, gateway_cost: null }, 30_000n],
     [{ cost: -1 }, undefined],
     [{ cost: '0.1' }, undefined],
     [{ cost: null }, undefined],

@@ -206,6 +206,22 @@ describe('Gemini', () => {
     assert.match(response.text, /"type":"web_search_call"/)
   })
 
+  test('a work that an answer quotes is cited in every dialect', async () => {
+    const said = '[[fault:g_quotes]] [[say:Die Donau fließt.]] write'
+    for (const stream of [false, true]) {
+      const answer = await chat('three', said, { stream })
+      await expectBooked(answer)
+      assert.match(answer.text, /"start_index":0,"end_index":17,"url":"https:\/\/code.example\/b"/)
+    }
+    const body = { model: 'three', input: said }
+    const response = await gateway.post('/v1/responses', key, body)
+    assert.match(response.text, /"url_citation"[^}]*"end_index":17[^}]*"license":"mit"/)
+    const messages = [{ role: 'user', content: said }]
+    const message = { model: 'three', max_tokens: 500, messages }
+    const answer = await gateway.post('/v1/messages', key, message, VERSION)
+    assert.equal(answer.json.content[0].citations[0].url, 'https://code.example/b')
+  })
+
   test('what newer models refuse is left out and named', async () => {
     const more = {
       temperature: 1,

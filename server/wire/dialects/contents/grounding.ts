@@ -1,4 +1,4 @@
-/** Sources of an answer that rests on a search (docs/protocols/google.md#grounding). */
+/** Sources of an answer: of searches, and quoted works (docs/protocols/google.md#grounding). */
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { readCount } from '../usage/read-count.ts'
 
@@ -8,14 +8,37 @@ const SOURCES_MAX = 1_000
 interface Source {
   readonly url: string
   readonly title: string
+  readonly license?: string
+}
+
+interface Passage {
+  readonly segment: JsonObject
+  readonly source: Source
 }
 
 /** Returns an annotation for each passage and each of its sources. */
-export function annotate(metadata: JsonObject, text: string): JsonObject[] {
+export function annotate(passages: readonly Passage[], text: string): JsonObject[] {
+  const toPoints = countPoints(
+    text,
+    passages.flatMap(({ segment }) => [startOf(segment), endOf(segment)]),
+  )
+  return passages.map(({ segment, source }) => ({
+    type: 'url_citation',
+    url_citation: {
+      start_index: toPoints(startOf(segment)),
+      end_index: toPoints(endOf(segment)),
+      ...source,
+      ...(asString(segment.text) ? { content: segment.text } : {}),
+    },
+  }))
+}
+
+/** Returns the passages that rest on a search. */
+export function readSupports(metadata: JsonObject): readonly Passage[] {
   const { groundingChunks: chunks, groundingSupports: supports } = metadata
   if (!Array.isArray(chunks) || !Array.isArray(supports)) return []
   const sources = chunks.map(readSource)
-  const found: { readonly segment: JsonObject; readonly source: Source }[] = []
+  const found: Passage[] = []
   for (const support of supports) {
     const [segment, indices] = [
       member(support, 'segment'),
@@ -27,19 +50,29 @@ export function annotate(metadata: JsonObject, text: string): JsonObject[] {
       if (source && found.length < SOURCES_MAX) found.push({ segment, source })
     }
   }
-  const toPoints = countPoints(
-    text,
-    found.flatMap(({ segment }) => [startOf(segment), endOf(segment)]),
-  )
-  return found.map(({ segment, source }) => ({
-    type: 'url_citation',
-    url_citation: {
-      start_index: toPoints(startOf(segment)),
-      end_index: toPoints(endOf(segment)),
-      ...source,
-      ...(asString(segment.text) ? { content: segment.text } : {}),
-    },
-  }))
+  return found
+}
+
+/** Passages that quote a work, of all pieces of an answer: a piece may state the earlier again. */
+export class QuotedPassages {
+  private readonly found = new Map<string, Passage>()
+
+  /** `citationSources`, or `citations` on Vertex AI. */
+  read(metadata: unknown): void {
+    const stated = member(metadata, 'citationSources') ?? member(metadata, 'citations')
+    for (const segment of Array.isArray(stated) ? stated : []) {
+      const url = asString(member(segment, 'uri'))
+      if (!isObject(segment) || !url || this.found.size >= SOURCES_MAX) continue
+      const license = asString(segment.license)
+      const title = asString(segment.title) || url
+      const source = { url, title, ...(license ? { license } : {}) }
+      this.found.set(`${startOf(segment)} ${endOf(segment)} ${url}`, { segment, source })
+    }
+  }
+
+  list(): readonly Passage[] {
+    return [...this.found.values()]
+  }
 }
 
 /** Returns the addresses of all sources. */

@@ -14,9 +14,12 @@ import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import type { SseEvent } from '../sse.ts'
 import type { UsageReading } from '../usage/usage-reading.ts'
 import { readBlocked, readEnding } from './endings.ts'
-import { annotate, listSources } from './grounding.ts'
+import { annotate, listSources, QuotedPassages, readSupports } from './grounding.ts'
 import { readGoogleError } from './read-error.ts'
 import { ContentsUsage, type ContentsUsageOptions } from './read-usage.ts'
+
+/** Text that is kept to find quotations in it: far more than most answers have. */
+const KEPT_TEXT_MAX = 65_536
 
 export interface ContentsReaderOptions extends ContentsUsageOptions {
   /** True if the request lets the vendor search: sources are found in the text again. */
@@ -36,7 +39,9 @@ export class ContentsReader implements PartReader {
   /** True once a regular end was stated. */
   private hasStopped = false
   private texts: string[] = []
+  private textLength = 0
   private grounding: JsonObject | undefined
+  private readonly quoted = new QuotedPassages()
   /** The last signature of a text, which may be on an empty one at the end. */
   private mark: string | undefined
 
@@ -70,10 +75,12 @@ export class ContentsReader implements PartReader {
   last(): readonly ContentPart[] {
     const { grounding, mark } = this
     const parts: ContentPart[] = []
+    const passages = [...(grounding ? readSupports(grounding) : []), ...this.quoted.list()]
+    if (passages.length > 0) {
+      parts.push({ kind: 'sources', annotations: annotate(passages, this.texts.join('')) })
+    }
     if (grounding) {
-      const annotations = annotate(grounding, this.texts.join(''))
       const urls = listSources(grounding)
-      if (annotations.length > 0) parts.push({ kind: 'sources', annotations })
       for (const query of this.usage.searches()) {
         parts.push({ kind: 'search', id: query, query, status: 'completed', urls })
       }
@@ -126,6 +133,8 @@ export class ContentsReader implements PartReader {
     if (parts.length > 0) this.usage.noteOutput(pictures)
     this.hasContent ||= parts.some(({ kind }) => kind !== 'reasoning')
     this.noteGrounding(candidate.groundingMetadata)
+    this.usage.notePages(candidate.urlContextMetadata)
+    if (!this.options.readsAll) this.quoted.read(candidate.citationMetadata)
     const hasCalls = this.callCount > 0
     const ending = readEnding(candidate, { hasCalls, hasContent: this.hasContent })
     const isCalledLate = this.hasStopped && ending.length === 0 && parts.some(isCall)
@@ -156,8 +165,15 @@ export class ContentsReader implements PartReader {
     const text = asString(piece.text) ?? ''
     if (text === '') return NO_PARTS
     if (thought === true) return [{ kind: 'reasoning', text }]
-    if (this.options.isGrounded) this.texts.push(text)
+    this.keepText(text)
     return [{ kind: 'text', text }]
+  }
+
+  private keepText(text: string): void {
+    const { isGrounded, readsAll } = this.options
+    if (readsAll || (!isGrounded && this.textLength >= KEPT_TEXT_MAX)) return
+    this.texts.push(text)
+    this.textLength += text.length
   }
 
   private readCall(called: JsonObject, signature: string | undefined): CallPart {

@@ -26,7 +26,8 @@ export class ContentsUsage {
   private readonly options: ContentsUsageOptions
   private usage: unknown
   private readonly queries = new Set<string>()
-  private isGrounded = false
+  private hasChunks = false
+  private hasPages = false
   private pictures = 0
   private hasMedia = false
   private hasOutput = false
@@ -57,7 +58,14 @@ export class ContentsUsage {
       }
     }
     const { groundingChunks: chunks } = metadata
-    this.isGrounded ||= this.queries.size > 0 || (Array.isArray(chunks) && chunks.length > 0)
+    this.hasChunks ||= Array.isArray(chunks) && chunks.length > 0
+    this.known = undefined
+  }
+
+  /** Records pages that the prompt named: an answer that cites them alone did not search. */
+  notePages(metadata: unknown): void {
+    if (!isObject(metadata)) return
+    this.hasPages = true
     this.known = undefined
   }
 
@@ -127,8 +135,9 @@ export class ContentsUsage {
   }
 
   private countSearches(): number {
-    if (!this.isGrounded) return 0
-    return this.options.billsQueries ? this.queries.size : 1
+    const { size } = this.queries
+    if (this.options.billsQueries) return size
+    return size > 0 || (this.hasChunks && !this.hasPages) ? 1 : 0
   }
 
   private readTokens(usage: JsonObject): Quantities {

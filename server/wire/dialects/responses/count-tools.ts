@@ -28,8 +28,10 @@ export interface ItemCounter {
   /** Adds the whole output, whose counts are compared with those of the single items. */
   readonly addOutput: (output: unknown) => void
   readonly calls: () => Quantities
-  /** The containers with an id among those that `calls` counts. */
+  /** The containers that `calls` counts. */
   readonly containers: () => readonly ContainerUse[]
+  /** Minutes of code whose item names no container, which `calls` leaves out. */
+  readonly namelessMinutes: () => number
   /** True where a hosted image model was used, whose usage is stated apart. */
   readonly hasImages: () => boolean
   /** Notes an item that has only begun, for its id. */
@@ -66,6 +68,7 @@ export function createItemCounter(): ItemCounter {
       const containers = single.containers()
       return containers.length > whole.containers().length ? containers : whole.containers()
     },
+    namelessMinutes: () => (single.isNameless() || whole.isNameless() ? SESSION_MINUTES : 0),
     hasImages: () => single.hasImages || whole.hasImages,
     begin: noteId,
     ids: () => [...ids],
@@ -78,7 +81,7 @@ class CountedItems {
   private readonly parts = new Map<unknown, ItemPart>()
   private readonly units: Tally = {}
   /** The number of items that name each container. */
-  private readonly names = new Map<unknown, number>()
+  private readonly names = new Map<string, number>()
   hasImages = false
 
   add(item: unknown, key: unknown): void {
@@ -95,14 +98,19 @@ class CountedItems {
   calls(): Quantities {
     const calls: Tally = {}
     for (const [unit, count] of Object.entries(this.units)) tally(calls, unit as Unit, count)
-    tally(calls, 'container_minute', this.names.size * SESSION_MINUTES)
+    const named = this.names.size - (this.isNameless() ? 1 : 0)
+    tally(calls, 'container_minute', named * SESSION_MINUTES)
     return calls
+  }
+
+  isNameless(): boolean {
+    return this.names.has(NAMELESS)
   }
 
   containers(): readonly ContainerUse[] {
     const listed: ContainerUse[] = []
     for (const id of this.names.keys()) {
-      if (typeof id === 'string') listed.push({ id, minutes: SESSION_MINUTES })
+      if (id !== NAMELESS) listed.push({ id, minutes: SESSION_MINUTES })
       if (listed.length === LISTED_MAX) break
     }
     return listed
@@ -120,14 +128,18 @@ class CountedItems {
 
 interface ItemPart {
   readonly units: readonly Unit[]
-  readonly containers: readonly unknown[]
+  readonly containers: readonly string[]
 }
+
+/** Stands for the container of items that name none. */
+const NAMELESS = ''
 
 function readPart(item: JsonObject): ItemPart {
   const unit = CALLS.get(item.type)
   const search = isBilledSearch(item) ? (['web_search_call'] as const) : []
-  const code = item.type === 'code_interpreter_call' ? [item.container_id] : []
-  const shell = item.type === 'shell_call' && member(item.environment, 'container_id')
+  const code =
+    item.type === 'code_interpreter_call' ? [asString(item.container_id) ?? NAMELESS] : []
+  const shell = item.type === 'shell_call' && asString(member(item.environment, 'container_id'))
   // A shell on the caller's side has no container.
   return {
     units: [...(unit ? [unit] : []), ...search],

@@ -3,7 +3,7 @@ import { asString, isObject, type JsonObject, member } from '../../../base/lib/j
 import { type ChatUsageOptions, createChatUsageReader } from '../chat/read-usage.ts'
 import { splitTokens, totalSides } from '../chat/split-tokens.ts'
 import type { ModelPass } from '../relay.ts'
-import { mergeUsage } from '../usage/read-count.ts'
+import { mergeUsage, readCount } from '../usage/read-count.ts'
 import { toImageTokens, type UsageReading } from '../usage/usage-reading.ts'
 import { createItemCounter } from './count-tools.ts'
 
@@ -51,7 +51,7 @@ export function createResponseUsageReader(options: ChatUsageOptions = {}): Respo
     const itemIds = items.ids()
     const keptIds = containers.map(({ id }) => id)
     const reading = {
-      ...usage.reading(),
+      ...withMinutes(usage.reading(), usage.raw(), items.namelessMinutes()),
       ...(containers.length > 0 ? { containers, keptIds } : {}),
       ...(itemIds.length > 0 ? { itemIds } : {}),
     }
@@ -65,6 +65,20 @@ export function createResponseUsageReader(options: ChatUsageOptions = {}): Respo
       unknownUsage: [...(reading.unknownUsage ?? []), 'output.image_generation_call'],
     }
   }
+}
+
+/**
+ * Adds the minutes of a container that no item names, unless the vendor counts the runs themselves
+ * (xAI), or all tools together.
+ */
+function withMinutes(reading: UsageReading, stated: unknown, minutes: number): UsageReading {
+  const { usage = {} } = reading
+  const areRunsCounted =
+    usage.code_execution_call !== undefined ||
+    readCount(member(stated, 'num_server_side_tools_used')) !== undefined
+  if (minutes === 0 || areRunsCounted) return reading
+  const container_minute = (usage.container_minute ?? 0) + minutes
+  return { ...reading, usage: { ...usage, container_minute } }
 }
 
 /** Returns undefined if the tools name no model or several: the model used is then unknown. */

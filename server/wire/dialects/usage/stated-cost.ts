@@ -11,15 +11,15 @@ const DECIMAL = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/
 
 /**
  * Reads the forms of `usage` that state a cost, all in US dollars: `cost_in_usd_ticks` (xAI), a
- * number `cost` (OpenRouter), `cost.total_cost` (Perplexity). Undefined when none is stated, or
- * not as a number from 0 on.
+ * number `cost` (OpenRouter), `gateway_cost` (Vercel, whose `cost` leaves its surcharges out),
+ * `cost.total_cost` (Perplexity). Undefined when none is stated, or not as a number from 0 on.
  */
 export function readStatedCost(usage: unknown): StatedCost | undefined {
   const ticks = readCount(member(usage, 'cost_in_usd_ticks'))
   if (ticks !== undefined) return toCost(divideUp(BigInt(ticks), TICKS_PER_NANO))
   const cost = member(usage, 'cost')
   if (isObject(cost)) return toCost(toNanos(cost.total_cost))
-  return toCost(readRouterCost(usage, cost))
+  return toCost(toNanos(member(usage, 'gateway_cost')) ?? readRouterCost(usage, cost))
 }
 
 /**
