@@ -35,6 +35,7 @@ before(async () => {
     ],
     models: [
       model('chat', 'chat', 'odd', 'output_token'),
+      model('faulty', 'chat', 'odd', 'output_token'),
       model('translated', 'chat', 'translating', 'output_token'),
       model('claude', 'chat', 'messages', 'output_token'),
       model('vectors', 'embedding', 'odd', 'input_token'),
@@ -289,5 +290,39 @@ test('Retry-After is passed on: seconds, milliseconds and dates', async () => {
       assert.equal(answer.status, status === 429 ? 429 : 502, answer.text)
       assert.equal(answer.headers.get('retry-after'), expected)
     }
+  }
+})
+
+test('a fault between an answer and its price closes the hold, for review', async () => {
+  // No file may have such a price: what divides by it throws once a search is stated.
+  const prices = [
+    { unit: 'output_token', per: 1, amount: '0.001' },
+    { unit: 'web_search_call', per: 0, amount: '0.001' },
+  ]
+  await gateway.sql`
+    insert into price (model_id, currency, prices, effective_from, source)
+    values ('faulty', 'CNY', ${gateway.sql.json(prices)}, now(), 'test')`
+  await gateway.sql`update catalog_revision set revision = revision + 1`
+  await gateway.gateway.refreshCatalog()
+  const usage = { prompt_tokens: 5, completion_tokens: 5 }
+  const stated = { ...usage, server_tool_use: { web_search_requests: 1 } }
+  const whole = { choices: [{ index: 0, message: { content: 'hi' }, finish_reason: 'stop' }] }
+  const chunks = [
+    { choices: [{ index: 0, delta: { content: 'hi' } }] },
+    { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+    { choices: [], usage: stated },
+  ]
+  for (const stream of [false, true]) {
+    const { key, accountId } = await gateway.tenant()
+    const events = [...chunks.map((chunk) => JSON.stringify(chunk)), '[DONE]']
+    if (stream) send(events.map((one) => `data: ${one}\n\n`).join(''), EVENT_STREAM)
+    else send(JSON.stringify({ ...whole, usage: stated }), 'application/json')
+    const body = { model: 'faulty', stream, ...LIMITED }
+    const answer = await gateway.post('/v1/chat/completions', key, body)
+    assert.equal(answer.status, stream ? 200 : 500, answer.text)
+    const { basis, review, held, charged } = await gateway.record(answer, key)
+    const expected = stream ? { basis: 'estimate', charged: held } : { basis: 'none', charged: '0' }
+    assert.deepEqual({ basis, charged, review }, { ...expected, review: true })
+    assert.equal((await gateway.balance(accountId)).held, 0n)
   }
 })

@@ -8,6 +8,7 @@ import { sendBytes } from '../../base/http/reply.ts'
 import { GatewayError, invalidField } from '../../base/lib/errors.ts'
 import { OUTPUT_UNITS, sumOf } from '../../base/lib/units.ts'
 import type { Caller } from '../../money/accounts/accounts.ts'
+import { isOpenHold } from '../../money/ledger/holds/hold.ts'
 import { hideInBody } from '../../wire/dialects/hide-error.ts'
 import type { RelayReport } from '../../wire/dialects/relay.ts'
 import { type DeliveredStream, deliverStream, type StreamBounds } from './answer/deliver.ts'
@@ -39,7 +40,14 @@ import {
   limitStream,
 } from './send/dispatch.ts'
 import type { Services } from './services.ts'
-import { callPlaceOf, isErrorAlone, release, settleStream, settleWhole } from './settle.ts'
+import {
+  callPlaceOf,
+  isErrorAlone,
+  release,
+  settleStream,
+  settleUnpriced,
+  settleWhole,
+} from './settle.ts'
 
 /** Calls that continue in the background; they are run elsewhere once their request is resolved. */
 export interface DetachedRun {
@@ -159,8 +167,15 @@ async function runHeld(metered: MeteredCall): Promise<void> {
   }
   const { answer, serving } = dispatched
   context.facts.isStream = answer.kind === 'stream'
-  if (answer.kind === 'whole') await finishWhole(serving, answer, dispatched)
-  else await finishStream(serving, answer, dispatched)
+  try {
+    if (answer.kind === 'whole') await finishWhole(serving, answer, dispatched)
+    else await finishStream(serving, answer, dispatched)
+  } catch (error) {
+    // Whatever fails between an answer and its settlement, the hold does not stay open.
+    if (isOpenHold(serving.hold)) await settleUnpriced(serving, dispatched)
+    if (answer.kind === 'stream') answer.body.destroy()
+    throw error
+  }
 }
 
 /**

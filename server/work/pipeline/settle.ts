@@ -96,6 +96,25 @@ export async function release(
   await waitFor(metered, metered.services.ledger.settle(metered.hold, record(metered, outcome)))
 }
 
+/**
+ * Closes the hold of a call whose end cannot be priced for a fault of the gateway: at the hold if
+ * its caller has got output, otherwise at nothing. An operator reviews either.
+ */
+export async function settleUnpriced(
+  metered: MeteredCall,
+  { attempts }: DispatchedCall,
+): Promise<void> {
+  const { context, call, hold, quoted, services } = metered
+  const isDelivered = context.facts.firstOutputAt !== undefined
+  const nanos = isDelivered ? quoted.amountNanos : null
+  const basis = isDelivered ? 'estimate' : 'none'
+  const charge = { nanos, basis, review: true, lines: [] } as const
+  const answer = keepState(call, isDelivered ? 'streamed' : 'forget')
+  const ended = { status: 'failed', cost: null, error: 'internal error' } as const
+  const outcome = { ...ended, charge, attempts, answer }
+  await waitFor(metered, services.ledger.settle(hold, record(metered, outcome)))
+}
+
 interface Outcome {
   readonly charge: Charge
   readonly status: 'succeeded' | 'failed' | 'cancelled'
