@@ -159,7 +159,8 @@ exit $code`
       }
     },
     async stop() {
-      const gone = once(server, 'exit')
+      const isOver = server.exitCode !== null || server.signalCode !== null
+      const gone = isOver || once(server, 'exit')
       server.kill()
       await gone
     },

@@ -67,7 +67,7 @@ async function stall(path: string): Promise<ServerResponse> {
   const socket = await ask(path)
   const response = responses.get(path)
   assert.ok(response)
-  await once(response, 'close')
+  if (!response.closed) await once(response, 'close')
   socket.destroy()
   return response
 }
