@@ -153,8 +153,17 @@ export function pricesOf({ cards, fees = {}, others = {}, clock }: Sheet): Entry
     ...bySpecificity.flatMap((card) =>
       entriesOf(card.rates, Object.fromEntries(conditionsOf(card))),
     ),
-    ...entriesOf(fees, {}),
+    ...feesOf(fees),
   ]
+}
+
+/** The kinds of a tool come before the tool. */
+function feesOf(fees: Rates): Entry[] {
+  const entries = Object.entries(fees).map(([name, [amount, per]]): Entry => {
+    const [unit = '', tool] = name.split(':')
+    return { unit, per, amount, ...(tool === undefined ? {} : { when: { tool } }) }
+  })
+  return entries.sort((a, b) => Number(a.when === undefined) - Number(b.when === undefined))
 }
 
 function clockPrices(cards: Sheet['cards'], { now, otherwise }: NonNullable<Sheet['clock']>) {

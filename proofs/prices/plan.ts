@@ -10,6 +10,8 @@ export type Dialect =
   | 'chat'
   | 'responses'
   | 'messages'
+  /** Google's own, whose path has the model and says whether it streams. */
+  | 'contents'
   | 'embeddings'
   | 'rerank'
   | 'images'

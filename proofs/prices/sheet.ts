@@ -49,7 +49,7 @@ export interface Sheet {
   readonly channel: string
   readonly upstreamModel?: string
   readonly cards: readonly Card[]
-  /** Fees by call, minute or image: the same on every card. */
+  /** Fees by call, minute or image, also of one kind of a tool: the same on every card. */
   readonly fees?: Rates
   /** Models that may do a pass of a call, with their rates. */
   readonly others?: Readonly<Record<string, Rates>>
@@ -85,6 +85,8 @@ const TIERS: Sheet = {
     web_search_call: ['10', THOUSAND],
     file_search_call: ['2.5', THOUSAND],
     container_minute: ['0.03', 20],
+    'container_minute:4g': ['0.12', 20],
+    'web_search_call:preview': ['25', THOUSAND],
   },
   others: {
     'pp-picture': perMillion({

@@ -218,7 +218,7 @@ test('what a list cannot be is refused with its place', async (t) => {
     /price_lists\[0\].prices.typo: there is no model "typo"/,
   )
   assert.match(
-    await applied({ ...GOLD, prices: { m1: [{ unit: 'second', per: 1, amount: '1' }] } }),
+    await applied({ ...GOLD, prices: { m1: [{ unit: 'character', per: 1, amount: '1' }] } }),
     /price_lists\[0\].prices.m1\[0\].unit: a chat model is billed by/,
   )
   assert.match(await applied({ ...GOLD, default: { of: 'parent', factor: 0.9 } }), /decimal string/)

@@ -31,6 +31,11 @@ function without(usage: Json, pattern: RegExp): Json {
   )
 }
 
+/** Changes the counts of one side, and drops the total, which would tell the side. */
+function mapAlone(usage: Json, change: (count: number) => unknown, pattern: RegExp): Json {
+  return mapCounts(without(usage, /^$/), change, pattern)
+}
+
 /**
  * Returns the usage as the answer states it, modified if the case requires. May be `ABSENT`, or
  * null.
@@ -51,6 +56,7 @@ export const BENDS: Readonly<Record<string, Bend>> = {
   'an empty object': { remains: 'none', apply: () => ({}) },
   'an array': { remains: 'none', apply: (usage) => [usage] },
   'strings for counts': { remains: 'none', apply: (usage) => mapCounts(usage, String) },
+  zeros: { remains: 'none', apply: (usage) => mapCounts(usage, () => 0) },
   'words for counts': { remains: 'none', apply: (usage) => mapCounts(usage, () => 'NaN') },
   fractions: { remains: 'none', apply: (usage) => mapCounts(usage, (one) => one + 0.5) },
   negatives: { remains: 'none', apply: (usage) => mapCounts(usage, (one) => -one - 1) },
@@ -60,13 +66,14 @@ export const BENDS: Readonly<Record<string, Bend>> = {
   arrays: { remains: 'none', apply: (usage) => mapCounts(usage, (one) => [one]) },
   'beyond 2^53': { remains: 'none', apply: (usage) => mapCounts(usage, () => 1e300) },
   'no output': { remains: 'input', apply: (usage) => without(usage, OUTPUT) },
-  'null output': { remains: 'input', apply: (usage) => mapCounts(usage, () => null, OUTPUT) },
-  'a string for output': { remains: 'input', apply: (usage) => mapCounts(usage, String, OUTPUT) },
+  'null output': { remains: 'input', apply: (usage) => mapAlone(usage, () => null, OUTPUT) },
+  'zero output': { remains: 'input', apply: (usage) => mapAlone(usage, () => 0, OUTPUT) },
+  'a string for output': { remains: 'input', apply: (usage) => mapAlone(usage, String, OUTPUT) },
   'a fraction for output': {
     remains: 'input',
-    apply: (usage) => mapCounts(usage, (one) => one + 0.25, OUTPUT),
+    apply: (usage) => mapAlone(usage, (one) => one + 0.25, OUTPUT),
   },
   'no input': { remains: 'output', apply: (usage) => without(usage, INPUT) },
-  'null input': { remains: 'output', apply: (usage) => mapCounts(usage, () => null, INPUT) },
-  'a negative input': { remains: 'output', apply: (usage) => mapCounts(usage, () => -5, INPUT) },
+  'null input': { remains: 'output', apply: (usage) => mapAlone(usage, () => null, INPUT) },
+  'a negative input': { remains: 'output', apply: (usage) => mapAlone(usage, () => -5, INPUT) },
 }

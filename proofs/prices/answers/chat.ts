@@ -24,8 +24,16 @@ export function answerChat(testCase: Case, work: Work, stream: boolean, model: s
     created: 1_795_000_000,
     model,
     ...tierOf(testCase, work),
+    ...resultsOf(testCase, work),
   }
   return stream ? streamOf(testCase, head, usage) : wholeOf(testCase, head, usage)
+}
+
+/** Two vendors list what a search found, each in its own place, and neither counts it. */
+function resultsOf({ id, tricks }: Case, { counts }: Work): Json {
+  if (!counts.web_search_call || tricks.some((name) => name.endsWith('silent'))) return {}
+  const results = [{ title: 'Rivers', link: 'https://a.example/rivers' }]
+  return id % 2 === 0 ? { web_search: results } : { search_info: { search_results: results } }
 }
 
 function tierOf({ answer }: Case, { served }: Work): Json {

@@ -52,7 +52,8 @@ function tierOf({ answer }: Case, { served }: Work): Json {
  */
 function outputOf({ counts, passes }: Work, caseId: number): Json[] {
   const items: Json[] = []
-  for (let index = 0; index < (counts.web_search_call ?? 0); index += 1) {
+  const searches = (counts.web_search_call ?? 0) + (counts['web_search_call:preview'] ?? 0)
+  for (let index = 0; index < searches; index += 1) {
     items.push({
       id: `ws_${index}`,
       type: 'web_search_call',
@@ -63,7 +64,8 @@ function outputOf({ counts, passes }: Work, caseId: number): Json[] {
   for (let index = 0; index < (counts.file_search_call ?? 0); index += 1) {
     items.push({ id: `fs_${index}`, type: 'file_search_call', status: 'completed', queries: [] })
   }
-  const containers = (counts.container_minute ?? 0) / CONTAINER_MINUTES
+  const minutes = (counts.container_minute ?? 0) + (counts['container_minute:4g'] ?? 0)
+  const containers = minutes / CONTAINER_MINUTES
   for (let index = 0; index < containers; index += 1) {
     const container_id = `c_${caseId}_${index}`
     const item = { type: 'code_interpreter_call', status: 'completed', container_id }

@@ -118,6 +118,10 @@ const CHAT_FORMS: Readonly<Record<string, Form>> = {
   },
   'cached-on-top': (work) => ({ ...sumsOf(work), cached_tokens: inputParts(work).cached }),
   'num-cached': (work) => ({ ...sumsOf(work), num_cached_tokens: inputParts(work).cached }),
+  'total for output': (work) => {
+    const { completion_tokens: _, ...sums } = sumsOf(work)
+    return { ...sums, cached_tokens: inputParts(work).cached }
+  },
   cost: (work, reasoning) => ({
     ...plain(work, reasoning),
     cost: costIn(work),

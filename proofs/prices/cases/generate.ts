@@ -7,7 +7,13 @@ import { responseId } from '../answers/responses.ts'
 import type { AnswerPlan, Case, Dialect, Expectation, WorkPlan } from '../plan.ts'
 import { NOT_SOLD, type RequestedFeature, SOLD } from '../requests/features.ts'
 import { drawBytes } from '../requests/filler.ts'
-import { type Body, chatBody, messagesBody, responsesBody } from '../requests/ordinary.ts'
+import {
+  type Body,
+  chatBody,
+  contentsBody,
+  messagesBody,
+  responsesBody,
+} from '../requests/ordinary.ts'
 import { playTricks } from '../requests/tricks.ts'
 import { DEFAULT_SERVED, sheetOf } from '../sheet.ts'
 import { generateMedia } from './generate-media.ts'
@@ -22,13 +28,25 @@ import {
   wireOf,
 } from './targets.ts'
 
-const PATHS: Readonly<Record<TextDialect, string>> = {
+const PATHS: Readonly<Record<Exclude<TextDialect, 'contents'>, string>> = {
   chat: '/v1/chat/completions',
   responses: '/v1/responses',
   messages: '/v1/messages',
 }
 
-const BODIES = { chat: chatBody, responses: responsesBody, messages: messagesBody }
+const BODIES = {
+  chat: chatBody,
+  responses: responsesBody,
+  messages: messagesBody,
+  contents: contentsBody,
+}
+
+function pathOf(dialect: TextDialect, model: string, stream: boolean): string {
+  if (dialect !== 'contents') return PATHS[dialect]
+  const method = stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
+  return `/v1beta/models/${model}:${method}`
+}
+
 const WORST_PICTURE = 36_000
 /** The number of cases per stored conversation, which the first few of them form. */
 const CHAIN_EVERY = 120
@@ -134,7 +152,8 @@ function countHeldBytes(text: string): number {
 
 function finish({ id, target: one, body, stream, limit = 0 }: Draft, done: Finish): Case {
   const { dialect, model } = one
-  const text = done.text ?? JSON.stringify(body)
+  const { stream: _, ...own } = body
+  const text = done.text ?? JSON.stringify(dialect === 'contents' ? own : body)
   const input = Math.floor(countHeldBytes(text) / BYTES_HELD_PER_TOKEN)
   const version: Record<string, string> =
     dialect === 'messages' ? { 'anthropic-version': '2023-06-01' } : {}
@@ -143,7 +162,7 @@ function finish({ id, target: one, body, stream, limit = 0 }: Draft, done: Finis
     dialect: dialect as Dialect,
     model,
     tricks: done.tricks ?? [],
-    path: PATHS[dialect],
+    path: pathOf(dialect, model, stream),
     headers: { ...version, ...done.headers },
     body: text,
     ...(done.media ? {} : { holdsFor: { input, output: limit } }),

@@ -2,7 +2,7 @@
 import type { Random } from '../../../testbed/random.ts'
 import type { Counts } from '../sheet.ts'
 
-export type TextDialect = 'chat' | 'responses' | 'messages'
+export type TextDialect = 'chat' | 'responses' | 'messages' | 'contents'
 
 /** A model as one dialect sees it: its wire format, and the form of its usage there. */
 export interface Target {
@@ -49,7 +49,13 @@ const GEMINI = {
 } as const
 
 const CHAT_FORMS = ['plain', 'bare', 'null-details'] as const
-const HIT_FORMS = ['plain', 'hit-and-miss', 'cached-on-top', 'num-cached'] as const
+const HIT_FORMS = [
+  'plain',
+  'hit-and-miss',
+  'cached-on-top',
+  'num-cached',
+  'total for output',
+] as const
 const MANY = [NONE, CACHED, WRITTEN] as const
 
 export const TARGETS: readonly [Target, ...Target[]] = [
@@ -89,6 +95,7 @@ export const TARGETS: readonly [Target, ...Target[]] = [
   target('messages', 'pp-claude-bedrock', { shares: [NONE, CLAUDE], most: 64_000 }),
   target('chat', 'pp-claude-bedrock', { native: false, shares: [NONE, CLAUDE], most: 64_000 }),
   target('messages', 'pp-claude-vertex', { shares: [NONE, CLAUDE], most: 64_000 }),
+  target('contents', 'pp-gemini', { ...GEMINI, native: true }),
   target('chat', 'pp-gemini', { ...GEMINI }),
   target('messages', 'pp-gemini', { ...GEMINI }),
   target('responses', 'pp-gemini', { ...GEMINI }),

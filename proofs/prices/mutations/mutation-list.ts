@@ -95,6 +95,22 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: ['tests/pipeline/price/charge.test.ts'],
   },
   {
+    rule: 'A fee is that of the kind of tool that was requested',
+    mistake: 'charges the usual kind',
+    file: 'server/work/pipeline/hold/tool-facts.ts',
+    find: 'if (cost > most) facts[toolFactOf(unit)] = kind ?? USUAL',
+    replace: 'if (cost > most) facts[toolFactOf(unit)] = USUAL',
+    tests: ['tests/pipeline/price/tool-facts.test.ts'],
+  },
+  {
+    rule: 'Zero is no statement about output that was delivered',
+    mistake: 'believes it',
+    file: 'server/work/pipeline/price-end.ts',
+    find: 'outputBytes > 0 && !passes?.length',
+    replace: 'outputBytes < 0 && !passes?.length',
+    tests: ['tests/pipeline/price/price-end.test.ts'],
+  },
+  {
     rule: 'Null, text and fractions are not stated',
     mistake: 'reads whatever Number makes of it',
     file: 'server/wire/dialects/usage/read-count.ts',

@@ -69,6 +69,14 @@ const HOSTED: readonly Ask[] = [
   addTool('containers', { type: 'code_interpreter', container: { type: 'auto' } }, (random) => ({
     calls: { container_minute: 20 * random.integer(0, 2) },
   })),
+  addTool(
+    'large containers',
+    { type: 'code_interpreter', container: { type: 'auto', memory_limit: '4g' } },
+    (random) => ({ calls: { 'container_minute:4g': 20 * random.integer(0, 2) } }),
+  ),
+  addTool('a preview of the search', { type: 'web_search_preview' }, (random) => ({
+    calls: { 'web_search_call:preview': random.integer(0, 5) },
+  })),
   addTool('pictures', { type: 'image_generation', model: 'pp-picture' }, (random) => ({
     passes: [
       {
@@ -82,6 +90,22 @@ const HOSTED: readonly Ask[] = [
       },
     ],
   })),
+]
+
+/** Searches of chats, which the answer shows by their results, or not at all. */
+const SEARCHES: readonly Ask[] = [
+  addTool('web search, listed', { type: 'web_search', web_search: { enable: true } }, (random) => ({
+    calls: { web_search_call: random.integer(0, 1) },
+  })),
+  (body, random) => {
+    body.enable_search = true
+    return { name: 'search, listed', calls: { web_search_call: random.integer(0, 1) }, tools: true }
+  },
+  ask(
+    'search, silent',
+    { enable_search: true, search_options: { forced_search: true } },
+    { calls: { web_search_call: 1 }, tools: true },
+  ),
 ]
 
 /** Puts tools where they are easily overlooked: into the conversation, and into groups of tools. */
@@ -237,7 +261,7 @@ const MODES: readonly Ask[] = [
 
 /** Features that a model sells, keyed by `dialect model`. */
 export const SOLD: Readonly<Record<string, readonly Ask[]>> = {
-  'chat pp-tiers': TIERS,
+  'chat pp-tiers': [...TIERS, ...SEARCHES],
   'responses pp-tiers': [...TIERS, ...HOSTED, ...HOSTED, ...HIDDEN],
   'messages pp-claude': MESSAGE_DIMENSIONS,
   'chat pp-mini': [ask('flex', { service_tier: 'flex' }, { served: { tier: 'flex' } })],

@@ -94,3 +94,16 @@ export function messagesBody(random: Random, spec: RequestSpec): Body {
       : {}),
   }
 }
+
+/** `stream` goes into the path. */
+export function contentsBody(random: Random, spec: RequestSpec): Body {
+  const { limit, bytes } = spec
+  const turns = history(random, Math.floor(bytes / 2)).map(({ role, content }) => {
+    return { role: role === 'user' ? 'user' : 'model', parts: [{ text: content }] }
+  })
+  return {
+    contents: [...turns, { role: 'user', parts: [{ text: question(spec) }] }],
+    ...(limit === undefined ? {} : { generationConfig: { maxOutputTokens: limit } }),
+    ...(random.next() < 0.5 ? { systemInstruction: { parts: [{ text: SYSTEM }] } } : {}),
+  }
+}

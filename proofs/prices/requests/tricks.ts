@@ -14,6 +14,7 @@ const TRICKS: Readonly<Record<string, readonly Trick[]>> = {
   chat: [...CHAT, ...ANYWHERE],
   responses: [...RESPONSES, ...ANYWHERE],
   messages: [...MESSAGES, ...ANYWHERE],
+  contents: ANYWHERE,
 }
 
 export interface Tricked {

@@ -24,7 +24,7 @@ const TOOL_UNITS = [
 const TOKENS = [...INPUT_UNITS, ...OUTPUT_UNITS]
 
 export const MODEL_TYPE_ROWS = {
-  chat: { names: ['Chat', '对话'], units: [...TOKENS, ...TOOL_UNITS, 'call'] },
+  chat: { names: ['Chat', '对话'], units: [...TOKENS, ...TOOL_UNITS, 'second', 'call'] },
   embedding: { names: ['Embedding', '向量'], units: [...INPUT_UNITS, 'vendor_cost', 'call'] },
   moderation: { names: ['Moderation', '内容审核'], units: [...INPUT_UNITS, 'vendor_cost', 'call'] },
   speech: {

@@ -184,6 +184,8 @@ export interface Upstream<Settings = unknown> {
   readonly translates?: (operation: Operation, settings: Settings) => boolean
   /** True if translated requests may ask for a search of the web, which answers count. */
   readonly translatesSearch?: boolean
+  /** True if translated chat completions keep marks of content for caches. */
+  readonly translatesMarks?: boolean
   /** Top-level settings that are encrypted at rest and never shown. */
   readonly secrets: readonly string[]
   /** Returns the settings for each key of a channel, which differ in the key alone. */

@@ -2,12 +2,12 @@
  * Prices the end of a call. What its answer states is read once, into one value: the charge, the
  * upstream cost, the metrics, the record and the traces all come from it.
  */
-import type { Quantities } from '../../base/lib/units.ts'
+import type { Quantities, Unit } from '../../base/lib/units.ts'
 import type { Facts } from '../../money/catalog/catalog.ts'
 import type { RelayReport } from '../../wire/dialects/relay.ts'
 import { channelFactsOf } from './hold/quote.ts'
 import type { BillableCall } from './hold/take-hold.ts'
-import { onlyStated } from './price/ceiling.ts'
+import { onlyStated, withoutZeros } from './price/ceiling.ts'
 import { type Charge, computeCharge, NO_CHARGE } from './price/charge.ts'
 import { withListAmounts } from './price/list-amount.ts'
 import { preferRequested } from './price/prefer-requested.ts'
@@ -48,11 +48,21 @@ export function priceEnd(
 }
 
 function readEnd(billable: BillableCall, route: UsableRoute, end: CallEnd): ReadEnd {
-  const { usage } = end.report
-  const stated = usage && onlyStated(usage)
-  const report = stated === usage ? end.report : { ...end.report, usage: stated }
+  const report = readStated(end.report, billable.metering.needs)
   const channelFacts = channelFactsOf(route, billable.services)
   return { ...end, report, facts: factsOf(billable, end), channelFacts }
+}
+
+/**
+ * Returns the report with the quantities that count as stated: whole numbers, and no zero for what
+ * was delivered. Other models may have done all of the work.
+ */
+export function readStated(report: RelayReport, needs: readonly Unit[] = []): RelayReport {
+  const { usage, passes, outputBytes } = report
+  if (!usage) return report
+  const whole = onlyStated(usage)
+  const stated = outputBytes > 0 && !passes?.length ? withoutZeros(whole, needs) : whole
+  return stated === usage ? report : { ...report, usage: stated }
 }
 
 function chargeFor({ metering, call, quoted }: BillableCall, end: ReadEnd): Charge {

@@ -15,7 +15,7 @@ import type { CallPlace, SettledCall } from './pipeline-metrics.ts'
 import { type Charge, type Charged, NO_CHARGE } from './price/charge.ts'
 import { showSessions, withoutSessions } from './price/container-sessions.ts'
 import { costOfFailure, type UpstreamCost } from './price/upstream-cost.ts'
-import { type CallEnd, priceEnd } from './price-end.ts'
+import { type CallEnd, priceEnd, readStated } from './price-end.ts'
 import type { ResolvedCall } from './request/resolve.ts'
 import type { Attempt, DispatchedCall } from './send/dispatch.ts'
 import type { Services } from './services.ts'
@@ -74,10 +74,11 @@ export async function settleStream(
 /** Counts the text of a call whose upstream did not state both its input and its output. */
 async function countUnstated(
   { metering, call }: MeteredCall,
-  report: RelayReport,
+  stated: RelayReport,
   answer?: Buffer,
 ): Promise<RelayReport> {
   const { needs = [], count } = metering
+  const report = readStated(stated, needs)
   const isStated = (unit: Unit) => sideOf(unit).some((one) => report.usage?.[one] !== undefined)
   if (!count || needs.every(isStated)) return report
   return { ...report, counted: await count(call.request, answer) }

@@ -20,7 +20,7 @@ function estimate(format: AudioFormat, audio: Buffer) {
   for (let at = 0; at < audio.length; at += 10_000) tap.push(audio.subarray(at, at + 10_000))
   tap.end()
   const value = { input: '123', speed: 4, response_format: format, instructions: 'Very slowly.' }
-  return estimateSpoken(value, tap.report()).output_token
+  return estimateSpoken(value, tap.report()).audio_output_token
 }
 
 for (const [format, audio] of [
@@ -41,6 +41,6 @@ test('audio of another format than the requested one', () => {
 
 test('audio that is shorter than its text: what is not measured keeps the estimate', () => {
   const text = { input: 'a'.repeat(140), response_format: 'flac' }
-  assert.equal(estimateSpoken(text, { outputBytes: 100 }).output_token, 210)
-  assert.equal(estimateSpoken(text, { outputBytes: 100, audioSeconds: 1 }).output_token, 21)
+  assert.equal(estimateSpoken(text, { outputBytes: 100 }).audio_output_token, 210)
+  assert.equal(estimateSpoken(text, { outputBytes: 100, audioSeconds: 1 }).audio_output_token, 21)
 })

@@ -5,7 +5,7 @@ import { createAudioEventTap } from '../../../server/wire/dialects/synthesis/tap
 
 const DELTA = event({ type: 'speech.audio.delta', audio: 'AAAA' })
 const USAGE = { input_tokens: 10, output_tokens: 20 }
-const STATED = { input_token: 10, output_token: 20 }
+const STATED = { input_token: 10, audio_output_token: 20 }
 
 function event(data: object): string {
   return `data: ${JSON.stringify(data)}\n\n`

@@ -218,6 +218,21 @@ describe('tokens in units that do not overlap', () => {
       { input_token: 46, output_token: 195 },
     ],
     [
+      'a total in place of the output',
+      { prompt_tokens: 60, completion_tokens: null, total_tokens: 100 },
+      { input_token: 60, output_token: 40 },
+    ],
+    [
+      'a total in place of the input',
+      { completion_tokens: 40, total_tokens: 100 },
+      { input_token: 60, output_token: 40 },
+    ],
+    [
+      'seconds of sound, which are the rest of the total',
+      { prompt_tokens: 4, completion_tokens: 10, total_tokens: 2639, prompt_audio_seconds: 203 },
+      { input_token: 4, output_token: 10, second: 203 },
+    ],
+    [
       'the difference counts up to the stated reasoning',
       {
         prompt_tokens: 10,

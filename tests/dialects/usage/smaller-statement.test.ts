@@ -136,10 +136,13 @@ describe('a smaller statement behind a real one', () => {
 
   test('speech and transcripts', () => {
     const events = [REAL, { input_tokens: 0, output_tokens: 0 }].map((usage) => ({ usage }))
-    const taps = [createAudioEventTap(), createTranscriptTap()]
-    for (const tap of taps) {
+    const taps = [
+      [createAudioEventTap(), 'audio_output_token'],
+      [createTranscriptTap(), 'output_token'],
+    ] as const
+    for (const [tap, unit] of taps) {
       for (const one of events) tap.push(Buffer.from(`data: ${JSON.stringify(one)}\n\n`))
-      assert.equal(tap.report().usage?.output_token, 5)
+      assert.equal(tap.report().usage?.[unit], 5)
     }
     const speech = createSpeechTap()
     for (const words of [40, 0]) {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { readChatUsage } from '../../../server/wire/dialects/chat/read-usage.ts'
+import { readChatUsageOptions } from '../../../server/wire/upstreams/openai-compatible/read-usage-options.ts'
 
 const read = (usage: unknown, rest: object = {}) => readChatUsage({ ...rest, usage })
 
@@ -53,6 +54,35 @@ describe('tools that the vendor ran', () => {
   test('a count that no unit stands for is named', () => {
     const usage = { server_tool_use: { dream_requests: 2, nothing_requests: 0 } }
     assert.deepEqual(read(usage).unknownUsage, ['usage.server_tool_use.dream_requests'])
+  })
+
+  test('results beside the answer are one search, for a request with one', () => {
+    const choices = [{ message: { content: 'a' } }]
+    for (const found of [
+      { web_search: [{ link: 'https://a.example' }] },
+      { search_info: { search_results: [{ url: 'https://a.example' }] } },
+    ]) {
+      const asked = readChatUsage({ choices, ...found }, { asksForSearch: true })
+      assert.deepEqual(asked.usage, { web_search_call: 1 })
+      assert.equal(readChatUsage({ choices, ...found }).usage, undefined)
+    }
+    const none = readChatUsage({ choices, web_search: [] }, { asksForSearch: true })
+    assert.equal(none.usage, undefined)
+  })
+
+  test('what asks for a search, and what is one for certain', () => {
+    const ask = (value: object, model?: string) => {
+      const { asksForSearch, billsSearch } = readChatUsageOptions({ ...value }, model)
+      return [asksForSearch, billsSearch]
+    }
+    assert.deepEqual(ask({}, 'gpt-5'), [false, false])
+    assert.deepEqual(ask({}, 'gpt-5-search-api'), [true, true])
+    assert.deepEqual(ask({ tools: [{ type: 'web_search' }] }), [true, false])
+    assert.deepEqual(ask({ tools: [{ type: 'openrouter:web_search' }] }), [true, false])
+    assert.deepEqual(ask({ enable_search: true }), [true, false])
+    const search_options = { forced_search: true }
+    assert.deepEqual(ask({ enable_search: true, search_options }), [true, true])
+    assert.deepEqual(ask({ search_options }), [false, false])
   })
 
   test('citations count once, for a request with a search', () => {

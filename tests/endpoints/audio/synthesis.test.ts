@@ -112,7 +112,7 @@ test('tokens are charged as stated by the events, or else estimated', async () =
   assert.equal(stated.basis, 'usage')
   assert.deepEqual(
     stated.lines.map(({ unit }) => unit),
-    ['input_token', 'output_token'],
+    ['input_token', 'audio_output_token'],
   )
   const guessed = await record(await say(order('sim-tts-tokens')))
   assert.equal(guessed.basis, 'estimate')
@@ -123,7 +123,7 @@ for (const format of ['mp3', 'opus', 'wav', 'pcm']) {
     for (const speed of [0.5, 1, 4]) {
       const body = order('sim-tts-tokens', { response_format: format, speed })
       const { lines, held } = await record(await say(body))
-      const charged = lines.find(({ unit }) => unit === 'output_token')?.quantity ?? 0
+      const charged = lines.find(({ unit }) => unit === 'audio_output_token')?.quantity ?? 0
       await gateway.simulators.book.settled()
       const billed = gateway.simulators.book.entries().at(-1)?.units.output_token ?? 0
       // A token more for each twenty, and one for a frame that is not full.

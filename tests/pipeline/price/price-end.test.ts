@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Quantities } from '../../../server/base/lib/units.ts'
 import type { PriceEntry } from '../../../server/money/catalog/catalog.ts'
 import type { BillableCall } from '../../../server/work/pipeline/hold/take-hold.ts'
-import { priceEnd } from '../../../server/work/pipeline/price-end.ts'
+import { priceEnd, readStated } from '../../../server/work/pipeline/price-end.ts'
 import type { UsableRoute } from '../../../server/work/pipeline/request/find-routes.ts'
 
 const PRICES: readonly PriceEntry[] = [
@@ -50,3 +50,23 @@ for (const wrong of [7.5, -3, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) {
     assert.deepEqual([charge.nanos, cost?.nanos], [120n, 120n])
   })
 }
+
+for (const [name, usage, stated, nanos] of [
+  ['both sides', { input_token: 0, output_token: 0 }, {}, 110n],
+  ['the output', { input_token: 2, output_token: 0 }, { input_token: 2 }, 120n],
+  ['the input', { input_token: 0, output_token: 3 }, { output_token: 3 }, 310n],
+] as const) {
+  test(`zero for ${name} is no statement about an answer with output`, () => {
+    const { charge, usage: kept } = priceUsage(usage)
+    assert.deepEqual([kept, charge.nanos], [stated, nanos])
+  })
+}
+
+test('zero is believed of an answer without output, and where a pass did the work', () => {
+  const usage = { input_token: 0, output_token: 0 }
+  const pass = { model: 'other', role: 'fallback', usage: { input_token: 1 } }
+  const needs = ['input_token', 'output_token'] as const
+  const none = { usage, outputBytes: 0, finished: true }
+  const passed = { usage, passes: [pass], outputBytes: 4, finished: true }
+  assert.deepEqual([readStated(none, needs), readStated(passed, needs)], [none, passed])
+})

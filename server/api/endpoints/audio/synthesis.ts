@@ -88,18 +88,18 @@ export const synthesis: MeteredEndpoint = {
         character = 0,
         second = 0,
         input_token = 0,
-        output_token = 0,
+        audio_output_token = 0,
       } = estimateSynthesis({ ...value, speed: slowest(value) })
       const quantities = {
         character,
         call: 1,
         input_token: input_token * 2,
         second: second * MARGIN,
-        output_token: output_token * MARGIN,
+        audio_output_token: audio_output_token * MARGIN,
       }
       return { quantities, ceiling: boundSpeech(body.length) }
     },
-    needs: ['character', 'second', 'input_token', 'output_token', 'call'],
+    needs: ['character', 'second', 'input_token', 'audio_output_token', 'call'],
     fallback: ({ value }, report) => ({ ...estimateSpoken(value, report), call: 1 }),
     billsBroken: false,
     passesRefusals: false,

@@ -33,8 +33,9 @@ export function judgeFinished(
 ): ConditionJudge {
   const facts = merge(served)
   const totals = totalsOf(list, quantities)
-  return judgeEach(list, served, facts, (name, condition) => {
-    const fact = readFact(facts, name) ?? (Object.hasOwn(totals, name) ? totals[name] : undefined)
+  return judgeEach(list, served, facts, (name, condition, unit) => {
+    const known = readFact(facts, name, unit)
+    const fact = known ?? (Object.hasOwn(totals, name) ? totals[name] : undefined)
     return fact !== undefined && holds(condition, fact) ? 'yes' : 'no'
   })
 }
@@ -50,8 +51,8 @@ export function judgeUpcoming(
 ): ConditionJudge {
   const facts = merge(served)
   const most = totalsOf(list, quantities)
-  return judgeEach(list, served, facts, (name, condition) => {
-    const fact = readFact(facts, name)
+  return judgeEach(list, served, facts, (name, condition, unit) => {
+    const fact = readFact(facts, name, unit)
     if (fact !== undefined) return holds(condition, fact) ? 'yes' : 'no'
     if (name === 'model') return 'no'
     return Object.hasOwn(most, name) ? holdsUpTo(condition, most[name]) : 'maybe'
@@ -61,7 +62,7 @@ export function judgeUpcoming(
 /** Used if the call has no strict facts to name and no price has a condition. */
 export const ALWAYS: ConditionJudge = () => 'yes'
 
-type JudgeCondition = (name: string, condition: Condition) => ConditionVerdict
+type JudgeCondition = (name: string, condition: Condition, unit: Unit) => ConditionVerdict
 
 function judgeEach(
   list: PriceList,
@@ -75,7 +76,7 @@ function judgeEach(
     if (toName.length > 0 && !namesAll(toName, entry.unit, conditions)) return 'no'
     let verdict: ConditionVerdict = 'yes'
     for (const [name, condition] of conditions) {
-      const one = judge(name, condition)
+      const one = judge(name, condition, entry.unit)
       if (one === 'no') return 'no'
       if (one === 'maybe') verdict = 'maybe'
     }

@@ -25,8 +25,18 @@ export function defaultFact(name: string): string | undefined {
   return Object.hasOwn(DEFAULTS, name) ? DEFAULTS[name] : undefined
 }
 
-/** Returns the value of a fact, or its default. Vendors call the standard tier `default`. */
-export function readFact(facts: Facts, name: string): Facts[string] | undefined {
+/** Returns the name of the fact that says which kind of a tool a fee is for: each has its own. */
+export const toolFactOf = (unit: Unit) => `tool:${unit}`
+
+/**
+ * Returns the value of a fact for a unit, or its default. Vendors call the standard tier `default`.
+ */
+export function readFact(facts: Facts, name: string, unit: Unit): Facts[string] | undefined {
+  if (name === 'tool') return facts[toolFactOf(unit)] ?? facts.tool
+  return readOwnFact(facts, name)
+}
+
+function readOwnFact(facts: Facts, name: string): Facts[string] | undefined {
   if (!Object.hasOwn(facts, name)) return defaultFact(name)
   const fact = facts[name]
   return name === 'service_tier' && fact === 'default' ? 'standard' : fact
@@ -45,7 +55,7 @@ export function factsToName(
   let toName: readonly StrictFact[] = NONE
   for (const name of STRICT_FACTS) {
     if (!Object.hasOwn(facts, name)) continue
-    const fact = readFact(facts, name)
+    const fact = readOwnFact(facts, name)
     if (fact === undefined || fact === defaultFact(name)) continue
     const isChannels = Object.hasOwn(channelFacts, name) && channelFacts[name] === fact
     if (name === 'model' || named.has(name) || !isChannels) toName = [...toName, name]

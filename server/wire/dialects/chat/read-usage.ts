@@ -77,6 +77,10 @@ export function createChatUsageReader(options: ChatUsageOptions = {}): ChatUsage
         model = document.model
         known = undefined
       }
+      if (options.asksForSearch && calls.web_search_call === undefined && listsResults(document)) {
+        calls = largerOfEach(calls, SEARCH)
+        known = undefined
+      }
       const isEcho = servedTier === null || servedTier === 'auto'
       if (servedTier !== undefined && servedTier !== tier && (!isEcho || tier === undefined)) {
         tier = servedTier
@@ -242,6 +246,13 @@ function showsSearch(message: unknown, asksForSearch: boolean): boolean {
   const { annotations, tool_calls: calls } = message
   if (asksForSearch && Array.isArray(annotations) && annotations.some(isCitation)) return true
   return Array.isArray(calls) && calls.some(isSearchCall)
+}
+
+/** Zhipu lists the results of a search beside the choices, DashScope in an object of them. */
+function listsResults({ web_search: results, search_info: info }: JsonObject): boolean {
+  return [results, member(info, 'search_results')].some(
+    (list) => Array.isArray(list) && list.length > 0,
+  )
 }
 
 function isCitation(annotation: unknown): boolean {

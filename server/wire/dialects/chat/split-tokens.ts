@@ -24,13 +24,15 @@ export function splitTokens(usage: JsonObject, lifetime?: ReadLifetime): Quantit
   const input = readInput(usage)
   const quantities: Tally = input ? splitInput(usage, input, lifetime) : {}
   addOutput(quantities, usage, input)
+  // Mistral bills the sound of a prompt by its length.
+  tally(quantities, 'second', readCount(usage.prompt_audio_seconds) ?? 0)
   return quantities
 }
 
 /** Returns the tokens of both sides; 0 for a side that is not stated. */
 export function totalSides(usage: JsonObject): readonly number[] {
   const input = readInput(usage)
-  const output = readEither(usage.completion_tokens, usage.output_tokens)
+  const output = readOutput(usage, input)
   const outside = output === undefined ? 0 : readOutside(usage, input, output)
   return [input?.total ?? 0, (output ?? 0) + outside]
 }
@@ -92,12 +94,28 @@ function readInput(usage: JsonObject): Input | undefined {
   const isAbsent = usage.prompt_tokens === undefined && usage.input_tokens === undefined
   const fromCache =
     isAbsent && cacheMisses !== undefined ? addCounts(cacheMisses, cached) : undefined
-  const prompt = promptTokens ?? fromCache
+  const prompt = promptTokens ?? fromCache ?? readRest(usage, readOutput(usage, undefined))
   if (prompt === undefined) return undefined
   const written = readWritten(usage, details)
   if (cached + written <= prompt) return { total: prompt, cached, written }
   const total = addCounts(prompt, cached, written)
   return total === undefined ? { total: prompt, cached: 0, written: 0 } : { total, cached, written }
+}
+
+function readOutput(usage: JsonObject, input: Input | undefined): number | undefined {
+  const output = readEither(usage.completion_tokens, usage.output_tokens)
+  return output ?? readRest(usage, input?.total)
+}
+
+/** No answer is longer; a total that is further above its parts is a mistake. */
+const REST_MAX = 131_072
+
+/** Returns what the total leaves for a side that is not stated; undefined if that is nothing. */
+function readRest(usage: JsonObject, other: number | undefined): number | undefined {
+  const total = readCount(usage.total_tokens)
+  if (total === undefined || other === undefined) return undefined
+  const rest = total - other
+  return rest > 0 && rest <= REST_MAX ? rest : undefined
 }
 
 /** Reads a count that has two names. Some proxies write both, and 0 under the one not used. */
@@ -212,7 +230,7 @@ export function readCacheType(usage: JsonObject): string | undefined {
  * total, reasoning that exceeds the output cannot be a part of it.
  */
 function addOutput(quantities: Tally, usage: JsonObject, input: Input | undefined): void {
-  const outputTokens = readEither(usage.completion_tokens, usage.output_tokens)
+  const outputTokens = readOutput(usage, input)
   if (outputTokens === undefined) return
   const details = detailsOf(usage, 'output')
   const room = new Room(outputTokens)
@@ -224,19 +242,18 @@ function addOutput(quantities: Tally, usage: JsonObject, input: Input | undefine
   tally(quantities, 'image_output_token', image)
 }
 
-/** No answer reasons longer; a total that is further above its parts is a mistake. */
-const REASONING_MAX = 131_072
-
 function readOutside(usage: JsonObject, input: Input | undefined, output: number): number {
   const total = readCount(usage.total_tokens)
   // Perplexity's deep research reports reasoning apart from the output, and in no total.
   if (readCount(usage.citation_tokens) !== undefined) return readFirstCount(usage.reasoning_tokens)
+  // The rest of this total is sound.
+  if ((readCount(usage.prompt_audio_seconds) ?? 0) > 0) return 0
   const reasoning = readStatedReasoning(usage)
   if (total === undefined) return reasoning !== undefined && reasoning > output ? reasoning : 0
   if (!input) return 0
   const difference = Math.max(0, total - input.total - output)
   if (reasoning !== undefined) return Math.min(difference, reasoning)
-  return difference <= REASONING_MAX ? difference : 0
+  return difference <= REST_MAX ? difference : 0
 }
 
 /** Reasoning tokens as the details state them; undefined when they do not. */

@@ -52,7 +52,7 @@ function refuse(text: string, message: unknown): Part[] {
   const said = asString(message)
   const refusal = said ? `${text}: ${said}` : text
   return [
-    { kind: 'refusal', text: refusal.slice(0, 1_000) },
+    { kind: 'refusal', text: refusal.slice(0, 1_000), isNotice: true },
     { kind: 'reason', reason: 'content_filter' },
   ]
 }

@@ -239,7 +239,7 @@ export class MessagesReader implements PartReader {
     const refusal = stopped === 'refusal' ? asString(member(details, 'explanation')) : undefined
     return [
       ...this.endText(),
-      ...(refusal ? [{ kind: 'refusal', text: refusal } as const] : []),
+      ...(refusal ? [{ kind: 'refusal', text: refusal, isNotice: true } as const] : []),
       { kind: 'reason', reason: REASONS.get(stopped) ?? 'stop' },
     ]
   }

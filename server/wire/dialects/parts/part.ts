@@ -22,7 +22,9 @@ export interface PartCall {
 export type ContentPart =
   /** The answer has begun, if only with a role. */
   | { readonly kind: 'begin' }
-  | { readonly kind: 'text' | 'reasoning' | 'refusal'; readonly text: string }
+  | { readonly kind: 'text' | 'reasoning'; readonly text: string }
+  /** `isNotice`: in words of the vendor about its filter, which the model did not write. */
+  | { readonly kind: 'refusal'; readonly text: string; readonly isNotice?: boolean }
   /** The end of reasoning whose text came before, signed by its vendor. */
   | { readonly kind: 'signature'; readonly signature: string }
   /** Reasoning that only its vendor can read. */

@@ -171,9 +171,10 @@ class AnswerTranslator implements Relay {
 /** UTF-8 bytes that the model wrote: the basis of an estimate without usage. */
 export function countBytes(part: Part): number {
   switch (part.kind) {
+    case 'refusal':
+      return part.isNotice ? 0 : Buffer.byteLength(part.text)
     case 'text':
     case 'reasoning':
-    case 'refusal':
       return Buffer.byteLength(part.text)
     case 'call':
       return Buffer.byteLength(part.arguments)

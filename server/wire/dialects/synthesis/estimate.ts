@@ -30,7 +30,7 @@ export function estimateSynthesis(value: Readonly<Record<string, unknown>>): Qua
     character: characters,
     second: Math.ceil(speechSeconds),
     input_token: estimateTokens(input + (asString(value.instructions) ?? '')),
-    output_token: Math.ceil(speechSeconds * TOKENS_PER_SECOND),
+    audio_output_token: Math.ceil(speechSeconds * TOKENS_PER_SECOND),
   }
 }
 
@@ -51,6 +51,6 @@ export function estimateSpoken(
   return {
     ...guess,
     second: Math.ceil(seconds),
-    output_token: Math.ceil(seconds * TOKENS_PER_SECOND),
+    audio_output_token: Math.ceil(seconds * TOKENS_PER_SECOND),
   }
 }

@@ -86,6 +86,6 @@ function readUsage(usage: unknown): Quantities {
   const output = readCount(member(usage, 'output_tokens'))
   return {
     ...(input === undefined ? {} : { input_token: input }),
-    ...(output === undefined ? {} : { output_token: output }),
+    ...(output === undefined ? {} : { audio_output_token: output }),
   }
 }

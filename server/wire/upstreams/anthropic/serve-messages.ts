@@ -28,6 +28,7 @@ export function serveMessages<Settings extends MessagesSettings>(host: MessagesH
     },
     translates: (operation) => operation !== 'messages',
     translatesSearch: true,
+    translatesMarks: true,
   } satisfies Partial<Upstream<Settings>>
 }
 

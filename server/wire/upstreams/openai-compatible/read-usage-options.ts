@@ -17,14 +17,25 @@ export function readChatUsageOptions(
   value: Readonly<Record<string, unknown>>,
   upstreamModel?: string,
 ): ChatUsageOptions {
-  const isSearch = isOn(value.web_search_options)
+  const isCertain =
+    isOn(value.web_search_options) ||
+    SEARCH_MODEL.test(upstreamModel ?? '') ||
+    (isOn(value.enable_search) && isOn(member(value.search_options, 'forced_search')))
   return {
     imageModel: readImageModel(value.tools),
-    asksForSearch: isSearch || SEARCH_MODEL.test(upstreamModel ?? ''),
-    billsSearch: isSearch,
+    asksForSearch: isCertain || isOn(value.enable_search) || offersSearch(value.tools),
+    billsSearch: isCertain,
     ...(upstreamModel === undefined ? {} : readStandIns(value.models, upstreamModel)),
     writeLifetime: () => readLifetime(value),
   }
+}
+
+/** A tool of the vendor that searches, with or without a prefix or a date. */
+const SEARCH_TOOL = /^(?:[a-z]+:)?web_search/
+
+function offersSearch(tools: unknown): boolean {
+  const list: readonly unknown[] = Array.isArray(tools) ? tools : []
+  return list.some((tool) => SEARCH_TOOL.test(asString(member(tool, 'type')) ?? ''))
 }
 
 /** Reads the lifetime of all writes, else that of marked content. */

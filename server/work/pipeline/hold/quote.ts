@@ -24,6 +24,7 @@ import { boundHold, type HoldEstimate, type OtherModelWork } from '../price/hold
 import type { UsableRoute } from '../request/find-routes.ts'
 import type { FallbackTarget, ResolvedCall } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
+import { addToolFacts } from './tool-facts.ts'
 
 export interface Quote extends HoldEstimate {
   readonly amountNanos: Nanos
@@ -117,7 +118,8 @@ function estimate(
   const isSearchSold = sellsSearch(model)
   const sent = features.filter((one) => {
     const isSearch = isSearchSold && one.unit === 'web_search_call'
-    return !one.isDropped || isSent(metering, routes, services, isSearch)
+    const kept = { isSearch, isMark: one.isMark === true }
+    return !one.isDropped || isSent(metering, routes, services, kept)
   })
   const isTranslated = isSearchSold && translatesSearch(metering, routes, services)
   return { estimate: estimated, sent: isTranslated ? sent.map(asTranslated) : sent }
@@ -151,7 +153,7 @@ function toQuote(
   if (!isSoldByTokens(model)) refuseUnsold(model, quantities, alternatives[0])
   const holdEstimate: HoldEstimate = {
     quantities: addFees(countOnce(model.prices, quantities), sent),
-    alternatives: addClockFacts(alternatives, model),
+    alternatives: addClockFacts(addToolFacts(alternatives, sent, model), model),
     channels: routes.map((route) => channelFactsOf(route, services)),
     works: sent.flatMap(workOf),
     ceiling,
@@ -197,18 +199,19 @@ export function channelFactsOf(
 const NO_FACTS: Facts = {}
 
 /**
- * Returns true if any channel gets the option: untranslated, or a search that its model sells.
- * Translators drop all others.
+ * Returns true if any channel gets the option: untranslated, or as one that its translator keeps: a
+ * search that the model sells, a mark for a cache.
  */
 function isSent(
   { operation }: Metering,
   routes: readonly UsableRoute[],
   { upstreams }: Pick<Services, 'upstreams'>,
-  isSearch: boolean,
+  { isSearch, isMark }: { readonly isSearch: boolean; readonly isMark: boolean },
 ): boolean {
   return routes.some(({ target }) => {
     const upstream = upstreams.get(target.upstream)
     if (isSearch && upstream?.translatesSearch) return true
+    if (isMark && upstream?.translatesMarks) return true
     return upstream?.translates?.(operation, target.settings) !== true
   })
 }

@@ -8,6 +8,7 @@ import {
   INPUT_UNITS,
   OUTPUT_UNITS,
   type Quantities,
+  sideOf,
   sumOf,
   type Unit,
   unitsOf,
@@ -56,6 +57,18 @@ function isWithin(stated: Quantities, ceiling: Ceiling): boolean {
 /** Returns the maximum of a unit. A cost that the vendor states is an amount, not a quantity. */
 function maxOf(unit: Unit, { units, others }: Ceiling): number {
   return unit === 'vendor_cost' ? Number.MAX_SAFE_INTEGER : (units?.[unit] ?? others)
+}
+
+/**
+ * Returns the usage without the sides of which it states zero although something was delivered:
+ * some vendors write zeros where they know nothing. `units` are those that such an answer has.
+ */
+export function withoutZeros(usage: Quantities, units: readonly Unit[]): Quantities {
+  const empty = units.map(sideOf).filter((side) => sumOf(usage, side) === 0)
+  const isZero = (unit: Unit) => empty.some((side) => side.includes(unit))
+  if (!unitsOf(usage).some(isZero)) return usage
+  const kept = unitsOf(usage).filter((unit) => !isZero(unit))
+  return Object.fromEntries(kept.map((unit) => [unit, usage[unit]]))
 }
 
 /** Drops values that are not quantities: a quantity is a whole number from 0 on. */

@@ -46,6 +46,8 @@ export interface RequestedFeature {
   readonly isOfAnyModel?: boolean
   /** True if translators drop the field, so that a vendor reached by translation never sees it. */
   readonly isDropped?: boolean
+  /** True for a mark of content for a cache, which some of these translators keep. */
+  readonly isMark?: boolean
   /** Present if the field only lets the vendor do something: it may be taken out. */
   readonly offer?: ToolOffer
 }

@@ -35,7 +35,7 @@ function kindOf(tool: JsonObject): PricedToolKind {
 }
 
 export function readChatOptions(value: JsonObject, measure: Measure): PricedOptions {
-  const options = readCommon(value, measure)
+  const options = readCommon(value, measure, { isDropped: true, isMark: true })
   readModalities(options, value)
   readPricedTools(options, value, kindOf)
   readSearchOptions(options, value)

@@ -34,12 +34,13 @@ export interface PricedOptions {
 
 /**
  * Reads tier, speed, region, thinking, caches and audio, which any dialect may have. `marks`:
- * `isDropped` for a dialect whose translators all leave out marks of content for caches.
+ * `isDropped` for a dialect whose translators leave out marks of content for caches, and `isMark`
+ * where some keep them.
  */
 export function readCommon(
   value: JsonObject,
   measure: Measure,
-  marks: Pick<RequestedFeature, 'isDropped'> = {},
+  marks: Pick<RequestedFeature, 'isDropped' | 'isMark'> = {},
 ): PricedOptions {
   const options: PricedOptions = { facts: {}, features: [], models: [], isHosted: false, calls: 0 }
   readTier(options, value.service_tier)

@@ -56,9 +56,11 @@ function hosted(
   return { isHosted: true, feature: { unit, facts } }
 }
 
+/** A container that exists already has the memory with which it was made. */
 function containerOf(container: unknown): PricedToolKind {
   const tool = asString(member(container, 'memory_limit')) ?? '1g'
-  const feature = { unit: 'container_minute', facts: { tool } } as const
+  const facts = typeof container === 'string' ? undefined : { tool }
+  const feature = { unit: 'container_minute', facts } as const
   return { isHosted: true, feature, each: SESSION_MINUTES, isOnce: true }
 }
 
