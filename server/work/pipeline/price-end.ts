@@ -48,7 +48,7 @@ export function priceEnd(
 }
 
 function readEnd(billable: BillableCall, route: UsableRoute, end: CallEnd): ReadEnd {
-  const report = readStated(end.report, billable.metering.needs)
+  const report = withoutUnstated(end.report, billable.metering.needs)
   const channelFacts = channelFactsOf(route, billable.services)
   return { ...end, report, facts: factsOf(billable, end), channelFacts }
 }
@@ -57,7 +57,7 @@ function readEnd(billable: BillableCall, route: UsableRoute, end: CallEnd): Read
  * Returns the report with the quantities that count as stated: whole numbers, and no zero for what
  * was delivered. Other models may have done all of the work.
  */
-export function readStated(report: RelayReport, needs: readonly Unit[] = []): RelayReport {
+export function withoutUnstated(report: RelayReport, needs: readonly Unit[] = []): RelayReport {
   const { usage, passes, outputBytes } = report
   if (!usage) return report
   const whole = onlyStated(usage)

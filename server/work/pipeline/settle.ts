@@ -15,7 +15,7 @@ import type { CallPlace, SettledCall } from './pipeline-metrics.ts'
 import { type Charge, type Charged, NO_CHARGE } from './price/charge.ts'
 import { showSessions, withoutSessions } from './price/container-sessions.ts'
 import { costOfFailure, type UpstreamCost } from './price/upstream-cost.ts'
-import { type CallEnd, priceEnd, readStated } from './price-end.ts'
+import { type CallEnd, priceEnd, withoutUnstated } from './price-end.ts'
 import type { ResolvedCall } from './request/resolve.ts'
 import type { Attempt, DispatchedCall } from './send/dispatch.ts'
 import type { Services } from './services.ts'
@@ -78,7 +78,7 @@ async function countUnstated(
   answer?: Buffer,
 ): Promise<RelayReport> {
   const { needs = [], count } = metering
-  const report = readStated(stated, needs)
+  const report = withoutUnstated(stated, needs)
   const isStated = (unit: Unit) => sideOf(unit).some((one) => report.usage?.[one] !== undefined)
   if (!count || needs.every(isStated)) return report
   return { ...report, counted: await count(call.request, answer) }

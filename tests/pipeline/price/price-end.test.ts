@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Quantities } from '../../../server/base/lib/units.ts'
 import type { PriceEntry } from '../../../server/money/catalog/catalog.ts'
 import type { BillableCall } from '../../../server/work/pipeline/hold/take-hold.ts'
-import { priceEnd, readStated } from '../../../server/work/pipeline/price-end.ts'
+import { priceEnd, withoutUnstated } from '../../../server/work/pipeline/price-end.ts'
 import type { UsableRoute } from '../../../server/work/pipeline/request/find-routes.ts'
 
 const PRICES: readonly PriceEntry[] = [
@@ -68,5 +68,5 @@ test('zero is believed of an answer without output, and where a pass did the wor
   const needs = ['input_token', 'output_token'] as const
   const none = { usage, outputBytes: 0, finished: true }
   const passed = { usage, passes: [pass], outputBytes: 4, finished: true }
-  assert.deepEqual([readStated(none, needs), readStated(passed, needs)], [none, passed])
+  assert.deepEqual([withoutUnstated(none, needs), withoutUnstated(passed, needs)], [none, passed])
 })

@@ -74,3 +74,10 @@ for (const [name, more, second] of [
     assert.equal(cost === null, second < 5_000, 'a bill that nobody believes is no known cost')
   })
 }
+
+test('zero of all that was ordered is not stated, zero of a part is', () => {
+  const nothing = charge({ usage: { second: 0, image: 0 } })
+  assert.deepEqual(nothing, { tenths: 54, basis: 'params', cost: 54 })
+  const part = charge({ usage: { second: 4, image: 0 } })
+  assert.deepEqual(part, { tenths: 40, basis: 'usage', cost: 40 })
+})

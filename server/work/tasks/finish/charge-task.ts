@@ -4,6 +4,7 @@ import {
   INPUT_UNITS,
   OUTPUT_UNITS,
   type Quantities,
+  sumOf,
   UNITS,
   type Unit,
 } from '../../../base/lib/units.ts'
@@ -12,7 +13,7 @@ import { readPrices } from '../../../money/catalog/load/load-model.ts'
 import { priceCharge } from '../../../money/catalog/price/price.ts'
 import type { StoredPrice } from '../../../money/catalog/store.ts'
 import type { TaskPoll } from '../../../wire/upstreams/task-driver.ts'
-import { type Ceiling, onlyStated } from '../../pipeline/price/ceiling.ts'
+import { type Ceiling, onlyStated, withoutZeros } from '../../pipeline/price/ceiling.ts'
 import { type Charge, computeCharge, NO_CHARGE } from '../../pipeline/price/charge.ts'
 import type { HoldEstimate } from '../../pipeline/price/hold-estimate.ts'
 import { withListAmounts } from '../../pipeline/price/list-amount.ts'
@@ -39,7 +40,7 @@ export function chargeTask(task: ClaimedTask, ending: TaskEnding): TaskCharge {
   const priced = units.filter(
     (unit) => task.quantities[unit] !== undefined || ending.usage?.[unit] !== undefined,
   )
-  const usage: Quantities = { ...ONCE, ...onlyStated(ending.usage ?? {}) }
+  const usage: Quantities = { ...ONCE, ...readUsage(task, ending, priced) }
   const isStated = priced.every((unit) => usage[unit] !== undefined)
   const stated = isStated || !isFree ? { usage: pick(usage, priced) } : {}
   const fallback = { ...task.quantities, ...readMeasured(task, ending), ...usage }
@@ -63,6 +64,18 @@ export function chargeTask(task: ClaimedTask, ending: TaskEnding): TaskCharge {
     basis: charge.basis === 'estimate' ? 'params' : charge.basis,
     cost: charge.review ? null : upstreamCostOf(task, fallback, facts),
   }
+}
+
+/** Zero of all that was ordered is no statement; minutes of a silence have no words. */
+function readUsage(
+  { kind, quantities }: ClaimedTask,
+  { usage = {} }: Extract<TaskEnding, { state: 'succeeded' }>,
+  priced: readonly Unit[],
+): Quantities {
+  const stated = onlyStated(usage)
+  const ordered = priced.filter((unit) => (quantities[unit] ?? 0) > 0)
+  if (kind === 'minutes' || sumOf(stated, ordered) > 0) return stated
+  return withoutZeros(stated, ordered)
 }
 
 /** Returns the base prices beside those of a price list; undefined for a task at base prices. */
