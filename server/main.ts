@@ -117,7 +117,7 @@ async function assemble(config: Config, database: OpenedDatabase, options: Start
   telemetry?.onDropped(core.metrics.untraced)
   const gate = createGatewayServer(services, config, telemetry, openedSignIn.signIn.parts)
   const rehearsal = { ...core, ...gate, sql, rehearseMoves: () => rehearseMoves(sql), log }
-  const warm = config.role === 'worker' ? undefined : warmUp(rehearsal)
+  const warm = config.role !== 'worker' && config.warmsUp ? warmUp(rehearsal) : undefined
   const entrance = await openPort(gate.server, config)
   const metricsServer = await openMetrics(config, core.metrics.registry, log)
   const place = { url: toUrl(config.host, port()), port: port() }

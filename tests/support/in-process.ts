@@ -94,7 +94,7 @@ export async function startTestGateway(
 ): Promise<TestGateway> {
   const database = parts.database ?? (await createTestDatabase())
   const simulators = await startSimulators({ port: 0 })
-  const config = loadConfig({
+  const loaded = loadConfig({
     DATABASE_URL: database.url,
     SECRET_KEY,
     PORT: '0',
@@ -105,8 +105,10 @@ export async function startTestGateway(
     ...WITHOUT_PROGRAMS,
     ...environment,
   })
+  // It takes a quarter of the processor time of a start, and few tests send more than some calls.
+  const config = adjust({ ...loaded, warmsUp: false })
   try {
-    return await assemble(database, simulators, await serve(adjust(config), signIn))
+    return await assemble(database, simulators, await serve(config, signIn))
   } catch (error) {
     // What stays open keeps the process of the test from ending, and its error from being seen.
     await simulators.stop()

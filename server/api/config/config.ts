@@ -14,8 +14,22 @@ import { judgeIssuer } from '../sign-in/issuer.ts'
 import { BODIES_MIN, defaultMemoryBytes } from './memory-default.ts'
 import { SECRET_VARIABLES, VARIABLES } from './variables.ts'
 
-/** Not configurable: the processes on one database judge each other by these. */
-const LEASES = { renewMs: 5_000, leaseSeconds: 20, isolatedMs: 5 * 60_000 }
+interface Fixed {
+  /** The processes on one database judge each other by these. */
+  readonly leases: {
+    readonly renewMs: number
+    readonly leaseSeconds: number
+    readonly isolatedMs: number
+  }
+  /** Tests that start hundreds of gateways do without. */
+  readonly warmsUp: boolean
+}
+
+/** Not configurable. */
+const FIXED: Fixed = {
+  leases: { renewMs: 5_000, leaseSeconds: 20, isolatedMs: 5 * 60_000 },
+  warmsUp: true,
+}
 
 const environmentSchema = z.object(VARIABLES)
 type Values = z.output<typeof environmentSchema>
@@ -218,7 +232,7 @@ function assemble(values: Values, loadsTelemetry: boolean) {
     },
     admitWaitMs: values.ADMIT_WAIT_SECONDS * 1_000,
     ledger: { holdQueueMax: values.HOLD_QUEUE_MAX, settleQueueMax: values.SETTLE_QUEUE_MAX },
-    leases: { ...LEASES },
+    ...FIXED,
   } as const
 }
 
