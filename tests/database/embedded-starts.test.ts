@@ -6,7 +6,12 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { startEmbedded } from '../../server/base/database/embedded/embedded.ts'
 import { makeClone } from '../support/clone.ts'
-import { serverPid, stopLeftServer, useDataDir } from '../support/database/data-dir.ts'
+import {
+  serverPid,
+  shareDataDir,
+  stopLeftServer,
+  useDataDir,
+} from '../support/database/data-dir.ts'
 import { makeDataDir, serverProcesses } from '../support/database/own-postgres.ts'
 import { runDatabaseProcess } from '../support/database/run-database-process.ts'
 import { mountSmallDisk, noSmallDisk, remountReadOnly } from '../support/database/small-disk.ts'
@@ -17,6 +22,9 @@ const NOBODY = 65534
 /** A user every system has; PostgreSQL wants one with a name. */
 const DAEMON = 1
 const onlyRoot = isRoot ? false : 'only root runs PostgreSQL as somebody else'
+
+/** For tests of later starts. */
+const useStarted = shareDataDir()
 
 const commandOf = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8')
 
@@ -46,7 +54,7 @@ test('a gateway and five commands that start together share one server', async (
 test('a dead server’s pid, reused by another process, does not prevent a start', {
   skip: process.platform !== 'linux' && 'only Linux tells whose a pid is',
 }, async (t) => {
-  const dataDir = useDataDir(t)
+  const dataDir = useStarted(t)
   const first = await runDatabaseProcess(dataDir, 'owner')
   const lockFile = join(dataDir, 'postgres', 'postmaster.pid')
   const lock = readFileSync(lockFile, 'utf8')
@@ -61,7 +69,7 @@ test('a dead server’s pid, reused by another process, does not prevent a start
 })
 
 test('a command with another TMPDIR finds the running server', async (t) => {
-  const dataDir = useDataDir(t)
+  const dataDir = useStarted(t)
   const gateway = await runDatabaseProcess(dataDir, 'owner')
   const elsewhere = useDataDir(t)
   const command = await runDatabaseProcess(dataDir, 'command', { env: { TMPDIR: elsewhere } })
@@ -71,7 +79,7 @@ test('a command with another TMPDIR finds the running server', async (t) => {
 })
 
 test('a TMPDIR too deep for a socket does not matter', async (t) => {
-  const dataDir = useDataDir(t)
+  const dataDir = useStarted(t)
   const deep = join(useDataDir(t), 'x'.repeat(60))
   mkdirSync(deep)
   const gateway = await runDatabaseProcess(dataDir, 'owner', { env: { TMPDIR: deep } })
@@ -80,7 +88,7 @@ test('a TMPDIR too deep for a socket does not matter', async (t) => {
 })
 
 test('a start waits for the server of the run before, which is still stopping', async (t) => {
-  const dataDir = useDataDir(t)
+  const dataDir = useStarted(t)
   const first = await startEmbedded({ dataDir })
   const pid = first.pid() ?? 0
   const checkpointer = serverProcesses(pid).find((one) => commandOf(one).includes('checkpointer'))

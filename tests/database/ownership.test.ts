@@ -4,10 +4,12 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { type OpenedDatabase, openDatabase } from '../../server/base/database/open.ts'
-import { serverPid, useDataDir } from '../support/database/data-dir.ts'
+import { serverPid, shareDataDir } from '../support/database/data-dir.ts'
 import { serverProcesses, signalServer } from '../support/database/own-postgres.ts'
 import { runDatabaseProcess } from '../support/database/run-database-process.ts'
 import { until } from '../support/until.ts'
+
+const useDataDir = shareDataDir()
 
 test('a gateway starts the server and stops it; the next start finds the same data', async (t) => {
   const dataDir = useDataDir(t)

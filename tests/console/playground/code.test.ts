@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
+import type { Page } from 'playwright-core'
 import { noBrowser } from '../../support/browser.ts'
 import { makeWav } from '../../support/wav.ts'
 import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
@@ -37,8 +38,11 @@ const CASES: readonly Case[] = [
 describe('the code of the playground', { skip: noBrowser }, () => {
   let stage: ConsoleStage
   let folder = ''
+  /** One for all kinds: a new context would load and compile the console again. */
+  let page: Page
   before(async () => {
     stage = await startConsoleStage({ env: { TASK_POLL_INTERVAL_MIN_MS: '300' } })
+    ;({ page } = await stage.signedIn('/'))
     folder = mkdtempSync(join(tmpdir(), 'playground-code-'))
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
@@ -52,7 +56,8 @@ describe('the code of the playground', { skip: noBrowser }, () => {
   /** What it printed, or else the one file that it wrote. */
   async function execute(command: string, parameters: readonly string[]): Promise<string> {
     const before = new Set(readdirSync(folder))
-    const env = { PATH: process.env.PATH, TRIBUTARY_KEY: stage.key.key }
+    const { PATH, NODE_COMPILE_CACHE } = process.env
+    const env = { PATH, NODE_COMPILE_CACHE, TRIBUTARY_KEY: stage.key.key }
     const options = { cwd: folder, env, timeout: CODE_MS, maxBuffer: 64 * 1024 * 1024 }
     const { stdout } = await run(command, [...parameters], options)
     const [written] = readdirSync(folder).filter((name) => !before.has(name))
@@ -64,7 +69,7 @@ describe('the code of the playground', { skip: noBrowser }, () => {
 
   for (const { kind, prints } of CASES) {
     test(`of ${kind} runs in a shell and in Node, and passes Python’s parser`, async () => {
-      const { page } = await stage.signedIn(`/playground?kind=${kind}`)
+      await page.goto(`${stage.console}/playground?kind=${kind}`)
       await page.locator('button[type=submit]').waitFor()
       if (kind === 'interpretation' || kind === 'transcription') {
         await page.locator('input[type=file]').setInputFiles(join(folder, 'speech.wav'))
@@ -80,12 +85,11 @@ describe('the code of the playground', { skip: noBrowser }, () => {
         'import ast, sys; ast.parse(sys.argv[1])',
         await codeOf(page, 'Python'),
       ])
-      await page.context().close()
     })
   }
 
   test('quotes, dollars and line ends of a prompt reach the model as they are', async () => {
-    const { page } = await stage.signedIn('/playground?model=sim-chat')
+    await page.goto(`${stage.console}/playground?model=sim-chat`)
     const odd = `It's "odd": $HOME \`id\` \\n 河流\nand a second line`
     await page.getByRole('textbox', { name: 'Message' }).fill(odd)
     const shown = `${await execute('bash', ['-c', await codeOf(page, 'curl')])}`
@@ -93,6 +97,5 @@ describe('the code of the playground', { skip: noBrowser }, () => {
       return JSON.parse(text) as string
     })
     assert.ok(texts.join('').includes(odd.split('\n')[0] ?? ''), texts.join(''))
-    await page.context().close()
   })
 })

@@ -1,7 +1,7 @@
 /** A data folder of a test's own, and what its server says about itself. */
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
+import { after, type TestContext } from 'node:test'
 import { findRunning } from '../../../server/base/database/embedded/postmaster.ts'
 import { until } from '../until.ts'
 import { makeDataDir } from './own-postgres.ts'
@@ -22,6 +22,22 @@ export function useDataDir(t: TestContext, dataDir = makeDataDir()): string {
     rmSync(dataDir, { recursive: true, force: true })
   })
   return dataDir
+}
+
+/**
+ * Returns the way to one folder for the tests of a file, which run one after another: to initialise
+ * a cluster takes longer than most of them. Nothing is left running at the end of each.
+ */
+export function shareDataDir(): (t: TestContext) => string {
+  const dataDir = makeDataDir()
+  after(() => rmSync(dataDir, { recursive: true, force: true }))
+  return (t) => {
+    t.after(async () => {
+      await killLeftProcesses()
+      await stopLeftServer(dataDir)
+    })
+    return dataDir
+  }
 }
 
 /** Ends the server that a killed process has left on this folder, if there is one. */
