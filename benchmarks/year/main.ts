@@ -23,13 +23,13 @@ import { readOptions } from '../../testbed/options.ts'
 import { findPostmaster } from '../../testbed/postmaster.ts'
 import { readCpuSeconds } from '../../testbed/proc.ts'
 import { readConditions, report, round, table } from '../../testbed/results.ts'
+import { fillCalls } from './fill-calls.ts'
 import { comparePaidPath, type PaidPath } from './paid-path.ts'
 
 const values = readOptions(import.meta.filename, { calls: { type: 'string', default: '2000000' } })
 const calls = Number(values.calls)
-const STEP = 100_000
 /** All calls are in weeks that an audit verifies. */
-const ENDED = '16 days'
+const SPREAD = { calls, days: 365, endedDays: 16 }
 const STATEMENT_MS = 1_800_000
 /** A month in the middle of the year, which is present as a whole. */
 const MONTH_AGE_MS = 180 * 86_400_000
@@ -81,7 +81,7 @@ function readWorked(): number {
 async function measure(sql: Sql, archiver: Sql): Promise<void> {
   const [key] = place.keys
   if (!key) throw new Error('no key')
-  await timed('fill', () => fill(sql, key.account_id, key.id))
+  await timed('fill', () => fillCalls(sql, key, SPREAD))
   await timed('vacuum', async () => {
     for (const name of ['call', 'hold', 'entry']) await sql`vacuum analyze ${sql(name)}`
   })
@@ -127,60 +127,6 @@ async function countVerified(sql: Sql): Promise<number> {
   return Number(row?.calls)
 }
 
-/** Posts a top-up, and for each call what the ledger posts: hold, charge and return. */
-async function fill(sql: Sql, accountId: string, keyId: string): Promise<void> {
-  await sql`
-    create function pg_temp.to_time(at timestamptz) returns text language plpgsql as $$
-    declare ms bigint := extract(epoch from at) * 1000; digits text := '';
-    begin
-      for step in 1..9 loop
-        digits := substr('0123456789abcdefghijklmnopqrstuvwxyz', (ms % 36)::int + 1, 1) || digits;
-        ms := ms / 36;
-      end loop;
-      return digits;
-    end $$`
-  for (let from = 0; from < calls; from += STEP) {
-    const to = Math.min(from + STEP, calls) - 1
-    await sql`
-      with made as (
-        select pg_temp.to_time(at) || substr(md5(n::text), 1, 13) as id, n, at,
-          9000 + n::bigint * 13 % 4093 as held, 1000 + n::bigint * 31 % 7919 as charged,
-          200 + n::bigint * 7 % 2903 as tokens
-        from (select n, now() - ${ENDED}::interval - interval '1 year'
-          + n::float8 / ${calls}::int * interval '1 year' as at
-          from generate_series(${from}::int, ${to}::int) n) s
-      ), held as (
-        insert into hold (id, request_id, account_id, key_id, owner_id, endpoint, model,
-          price_version, amount, estimate, state, created_at, closed_at)
-        select 'hold_' || id, 'req_' || id, ${accountId}, ${keyId}, 'own_benchmark',
-          'chat.completions', 'model-' || n % 30, 1, held,
-          '{"input_token":1500,"output_token":4096}', 'settled', at, at + interval '2 s' from made
-      ), posted as (
-        insert into entry (posting, step, account_id, currency, source, destination, amount, at)
-        select 'hold_' || id, step, ${accountId}, 'CNY', source, destination, amount, at
-        from made, lateral (values ('hold', 'available', 'held', held),
-          ('charge', 'held', 'revenue', charged), ('return', 'held', 'available',
-          held - charged)) as one (step, source, destination, amount)
-        order by n
-      )
-      insert into call (request_id, hold_id, account_id, key_id, endpoint, model, status, basis,
-        currency, held, charged, returned, price_version, lines, attempts, created_at, finished_at)
-      select 'req_' || id, 'hold_' || id, ${accountId}, ${keyId}, 'chat.completions',
-        'model-' || n % 30, 'succeeded', 'usage', 'CNY', held, charged, held - charged, 1,
-        jsonb_build_array(
-          jsonb_build_object('per', 1000000, 'unit', 'input_token', 'amount', '0.00000018',
-            'quantity', tokens, 'unit_price', '0.15'),
-          jsonb_build_object('per', 1000000, 'unit', 'output_token', 'amount', '0.00000152',
-            'quantity', tokens % 811, 'unit_price', '0.6')),
-        jsonb_build_array(jsonb_build_object('channel', 'main', 'outcome', 'answered', 'status',
-          200, 'milliseconds', tokens, 'upstream_model', 'model')),
-        at, at + interval '2 s' from made`
-  }
-  await sql`
-    update balance set available = available - (select sum(charged)::bigint from call)
-    where account_id = ${accountId}`
-}
-
 async function readBytes(sql: Sql): Promise<(readonly [string, number, number])[]> {
   const rows = await sql<{ name: string; heap: string; indexes: string }[]>`
     select c.relname as name, pg_table_size(c.oid)::text as heap,
@@ -189,7 +135,7 @@ async function readBytes(sql: Sql): Promise<(readonly [string, number, number])[
   return rows.map(({ name, heap, indexes }) => [name, Number(heap), Number(indexes)] as const)
 }
 
-/** Compresses the lines of one month in two ways. */
+/** Compresses the lines of one month, the form of archives before, in two ways. */
 async function measurePacking(sql: Sql, month: ArchivePeriod): Promise<void> {
   // A cursor outside of a transaction would keep the only connection.
   await sql.begin(async (view) => {

@@ -5,10 +5,11 @@ import type { TransactionSql } from 'postgres'
 import { sealEverything } from '../../server/money/ledger/books/sealer.ts'
 import { closeHolds, correctLost, takeHolds } from '../../server/money/ledger/posting/move-store.ts'
 import { countEndedCalls } from '../../server/money/usage/rollup-store.ts'
-import { archivePeriod } from '../../server/work/archive/archive-period.ts'
+import { type ArchiveStep, archivePeriod } from '../../server/work/archive/archive-period.ts'
 import { beginArchive } from '../../server/work/archive/archive-store.ts'
 import { findArchived } from '../../server/work/archive/find-record.ts'
 import { brokenInvariants, settleRow } from '../ledger/support.ts'
+import { until } from '../support/until.ts'
 import { backdate, countRows, MONTH, oldHold, openShelf, postCalls, type Shelf } from './support.ts'
 
 const FIRST_DAY = `${MONTH.name}-01`
@@ -104,6 +105,46 @@ test('rows that do not explain each other are not archived', async (t) => {
     message: /entries of a call of 2025-01 do not come to its hold and its charge.*audit/,
   })
   assert.equal((await countRows(sql))?.calls, 4)
+})
+
+test('a caller that commits whatever the verdict is has lost nothing', async (t) => {
+  const shelf = await openShelf(t)
+  const { sql } = shelf
+  await prepare(shelf, 4)
+  const before = await countRows(sql)
+  const verdict = await sql.begin(async (transaction) => await clear(transaction, 'another'))
+  assert.equal(verdict, 'changed')
+  assert.deepEqual(await countRows(sql), before)
+  assert.deepEqual([...(await sql`select 1 from archive_object`)], [])
+  assert.deepEqual(await brokenInvariants(sql), [])
+})
+
+test('a change that commits while its row is being deleted is archived', async (t) => {
+  const shelf = await openShelf(t)
+  const { sql, blobs } = shelf
+  const [hold] = await postCalls(sql, shelf.callers, { calls: 4 })
+  assert.ok(hold)
+  const isWaiting = async () => {
+    const waiting = await sql`
+      select 1 from pg_stat_activity where wait_event_type = 'Lock'
+        and query ~ 'select archive_clear' and pid <> pg_backend_pid()`
+    return waiting.length > 0
+  }
+  let changing: Promise<unknown> | undefined
+  const onStep = async (step: ArchiveStep) => {
+    if (step !== 'verified' || changing) return
+    const changed = Promise.withResolvers<void>()
+    changing = sql.begin(async (transaction) => {
+      await transaction`update call set error = 'changed' where hold_id = ${hold.id}`
+      changed.resolve()
+      await until('the archive to wait for the row', isWaiting)
+    })
+    await changed.promise
+  }
+  assert.deepEqual(await archivePeriod(MONTH, { sql, blobs, onStep }), { holds: 4, objects: 1 })
+  await changing
+  assert.equal((await findArchived(sql, blobs, hold.request_id))?.call.error, 'changed')
+  assert.deepEqual(await brokenInvariants(sql), [])
 })
 
 test('removing a batch reads the rows of no other call', async (t) => {

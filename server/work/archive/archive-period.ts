@@ -10,7 +10,6 @@ import { sealEverything } from '../../money/ledger/books/sealer.ts'
 import { countEndedCalls } from '../../money/usage/rollup-store.ts'
 import type { Blobs } from '../assets/storage/blobs.ts'
 import {
-  type Batch,
   beginArchive,
   countHolds,
   finishArchive,
@@ -19,11 +18,11 @@ import {
   readFirstHold,
   removeRows,
   selectArchives,
-  selectBatch,
   withoutTimeout,
 } from './archive-store.ts'
+import { type Batch, selectBatch } from './batch-store.ts'
 import { readArchiveManifest, writeManifest } from './manifest.ts'
-import { readObject, type WrittenObject, writeObject } from './objects.ts'
+import { checkWritten, type WrittenObject, writeObject } from './objects.ts'
 import { type ArchivePeriod, type PeriodKind, periodAt, periodOfHold } from './periods.ts'
 
 /** A settlement may arrive hours late, but never this many days. */
@@ -31,7 +30,7 @@ const AGE_DAYS_MIN = 35
 const DAY_MS = 86_400_000
 /** Limits of one object; its rows are removed in one transaction. */
 const HOLDS_MAX = 10_000
-const CONTENT_BYTES_MAX = 32_000_000
+const CALL_BYTES_MAX = 16_000_000
 /** Runs beside each other take the same holds, of which one archives them. */
 const ATTEMPTS_MAX = 10
 const COUNT_STEP_SECONDS = 6 * 3600
@@ -125,10 +124,10 @@ function createReader(
 ): ReadBatch {
   let ahead: { readonly after: string; readonly batch: Promise<Batch | undefined> } | undefined
   const read = (after: string) =>
-    selectBatch(sql, { after, endId }, { holds: holdsMax, bytes: CONTENT_BYTES_MAX })
+    selectBatch(sql, { after, endId }, { holds: holdsMax, callBytes: CALL_BYTES_MAX })
   return async (after) => {
     const batch = await (ahead?.after === after ? ahead.batch : read(after))
-    const last = batch?.lines.at(-1)?.id
+    const last = batch?.last
     ahead = last === undefined ? undefined : { after: last, batch: read(last) }
     // Its caller may never come to it.
     ahead?.batch.catch(() => undefined)
@@ -145,17 +144,17 @@ async function archiveBatch(
   const { sql, blobs, onStep, next } = options
   let first: string | undefined
   for (let attempt = 1; ; attempt += 1) {
-    const { lines, version } = (await next(after)) ?? { lines: [], version: '' }
-    const last = lines.at(-1)?.id
-    if (last === undefined) return undefined
+    const batch = await next(after)
+    if (!batch) return undefined
+    const { last, holds, version } = batch
     // Another run has archived the holds of the last attempt.
-    if (lines[0]?.id !== first) attempt = 1
-    first = lines[0]?.id
-    const object = await writeObject(blobs, lines.map(({ line }) => `${line}\n`).join(''))
+    if (batch.first !== first) attempt = 1
+    first = batch.first
+    const object = await writeObject(blobs, batch.content)
     failpoint('archive-written')
     await orCleared(blobs, object.storage_key, async () => {
       await onStep?.('written')
-      await readObject(blobs, object)
+      await checkWritten(blobs, object, batch.content)
     })
     failpoint('archive-verified')
     await onStep?.('verified')
@@ -164,7 +163,7 @@ async function archiveBatch(
     if (verdict === 'removed') {
       failpoint('archive-removed')
       await onStep?.('removed')
-      return { last, holds: lines.length }
+      return { last, holds }
     }
     // Nothing was committed, so no row names the object.
     await blobs.clear(object.storage_key)

@@ -5,8 +5,6 @@ import { type ArchivePeriod, firstDayOf, type PeriodKind } from './periods.ts'
 
 type AnySql = Sql | TransactionSql
 
-const LINES_AT_ONCE = 1_000
-
 /** Returns the name of a row of `archive` as an expression. */
 function nameOf(sql: AnySql, table: string): PendingQuery<Row[]> {
   return sql`to_char(${sql(`${table}.month`)},
@@ -123,62 +121,6 @@ export async function beginArchive(sql: Sql, period: ArchivePeriod): Promise<str
   return begun && begun.name !== name ? begun.name : undefined
 }
 
-export interface LineRow {
-  readonly id: string
-  readonly line: string
-}
-
-export interface Batch {
-  readonly lines: readonly LineRow[]
-  /** Of the rows that the lines were built from; see archive_version. */
-  readonly version: string
-}
-
-export interface BatchLimits {
-  readonly holds: number
-  readonly bytes: number
-}
-
-/** Returns the next lines after an id, from one snapshot, or undefined if none are left. */
-export async function selectBatch(
-  sql: Sql,
-  range: { readonly after: string; readonly endId: string },
-  limits: BatchLimits,
-): Promise<Batch | undefined> {
-  const outcome = await sql.begin('isolation level repeatable read read only', async (view) => {
-    await liftTimeout(view)
-    const lines = await selectLines(view, range, limits)
-    const last = lines.at(-1)
-    if (!last) return { batch: undefined }
-    const [row] = await view<{ version: string }[]>`
-      select archive_version(${range.after}, ${last.id}) as version`
-    return { batch: { lines, version: row?.version ?? '' } }
-  })
-  return outcome.batch
-}
-
-async function selectLines(
-  view: TransactionSql,
-  { after, endId }: { readonly after: string; readonly endId: string },
-  limits: BatchLimits,
-): Promise<LineRow[]> {
-  const lines: LineRow[] = []
-  let bytes = 0
-  let from = after
-  while (lines.length < limits.holds && bytes < limits.bytes) {
-    const most = Math.min(LINES_AT_ONCE, limits.holds - lines.length)
-    const rows = await view<LineRow[]>`
-      select id, line from archive_lines(${from}, ${endId}, ${most})`
-    for (const row of rows) {
-      lines.push(row)
-      bytes += row.line.length
-      from = row.id
-    }
-    if (rows.length < most) break
-  }
-  return lines
-}
-
 export type RemoveVerdict =
   | 'removed'
   | 'changed'
@@ -251,6 +193,6 @@ export async function withoutTimeout<T>(
   return outcome.value
 }
 
-async function liftTimeout(transaction: TransactionSql): Promise<void> {
+export async function liftTimeout(transaction: TransactionSql): Promise<void> {
   await transaction`set local statement_timeout = '30min'`
 }

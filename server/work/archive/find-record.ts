@@ -2,8 +2,9 @@
 import type { Sql } from 'postgres'
 import { holdIdOf } from '../../base/lib/ids.ts'
 import { selectObjects, selectObjectsOfHold } from './archive-store.ts'
-import { type ReadContent, readObject, splitLines } from './objects.ts'
+import { type ReadContent, readObject } from './objects.ts'
 import { type ArchivedRecord, readRecord } from './record.ts'
+import { linesOfObject } from './table-text.ts'
 
 /** Returns a call with its hold and entries, or undefined if it is not archived. */
 export async function findArchived(
@@ -13,7 +14,7 @@ export async function findArchived(
 ): Promise<ArchivedRecord | undefined> {
   const holdId = holdIdOf(requestId)
   for (const object of await selectObjectsOfHold(sql, holdId)) {
-    for (const line of splitLines(await readObject(storage, object))) {
+    for (const line of linesOfObject(await readObject(storage, object))) {
       if (!line.includes(`"${holdId}"`)) continue
       const record = readRecord(line)
       if (record.hold.id === holdId) return record
@@ -29,6 +30,7 @@ export async function* readPeriodLines(
   name: string,
 ): AsyncGenerator<string> {
   for (const object of await selectObjects(sql, name)) {
-    yield await readObject(storage, object)
+    const lines = linesOfObject(await readObject(storage, object))
+    yield lines.map((line) => `${line}\n`).join('')
   }
 }

@@ -20,6 +20,7 @@ export interface ArchivedRecord {
     readonly charged: string
     readonly returned: string
     readonly lost_charge: string | null
+    readonly error: string | null
   }
   readonly entries: readonly (Omit<EntryFields, 'id' | 'amount'> & {
     readonly id: string

@@ -13,9 +13,10 @@ import {
   selectUnmarked,
 } from './archive-store.ts'
 import { describePeriod, readArchiveManifest } from './manifest.ts'
-import { type ReadContent, readObject, splitLines } from './objects.ts'
+import { type ReadContent, readObject } from './objects.ts'
 import type { PeriodKind } from './periods.ts'
 import { entriesOf, judgeRecord, readRecord } from './record.ts'
+import { linesOfObject } from './table-text.ts'
 
 export interface VerifiedPeriod {
   readonly kind: PeriodKind
@@ -88,7 +89,7 @@ async function verifyObject(
   object: ObjectRow,
   flows: ReturnType<typeof createFlows>,
 ): Promise<string[]> {
-  const lines = splitLines(await readObject(storage, object))
+  const lines = linesOfObject(await readObject(storage, object))
   const records = lines.map(readRecord)
   const entries = records.flatMap(entriesOf)
   for (const entry of entries) flows.add(entry)
@@ -158,7 +159,7 @@ function describe(error: unknown): string {
 export function archivedEntries(storage: ReadContent): ReadArchived {
   return async function* (objects) {
     for (const object of objects) {
-      for (const line of splitLines(await readObject(storage, object))) {
+      for (const line of linesOfObject(await readObject(storage, object))) {
         yield* entriesOf(readRecord(line))
       }
     }

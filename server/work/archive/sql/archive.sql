@@ -1,4 +1,4 @@
--- revision 6
+-- revision 7
 
 -- Whether the month of a hold is archived, or is being archived.
 create or replace function is_archived(hold_id text) returns boolean
@@ -64,23 +64,18 @@ as $$
     from entry where posting > after and posting <= upto) e
 $$;
 
--- Removes the holds with after < id <= upto, their calls and entries, and adds their sums. `version`
--- is the archive_version of the snapshot from which the object was written: rows that have changed
--- since are not removed. Every statement names the range of each table that it reads, so that its
--- cost is that of the range, however many calls are kept.
--- Returns removed, or the reason why nothing was: changed; open (a hold is open, or was closed in
--- the last week); unexplained (a hold without its call, a call or an entry without its hold);
--- uncounted (a call is not in the figures yet); unbalanced (the entries of a call do not come to its
--- hold and its charge); unsealed; altered (an entry is not what was sealed).
-create or replace function archive_clear(
-  of_month date, after text, upto text, version text, content bytea, object_key text,
-  object_bytes bigint, object_sha256 bytea
-) returns text
-language plpgsql
+-- The verdict on the holds with after < id <= upto, their calls and entries: null if they can be
+-- archived, or the reason why not (see archive_clear); and what is known of them.
+create or replace function archive_judge(
+  after text, upto text, out verdict text, out holds integer, out first_id text, out last_id text,
+  out entries integer, out blocks bigint[], out counts integer[]
+)
+language plpgsql stable
 set plan_cache_mode = force_custom_plan
 set enable_seqscan = off
 set enable_nestloop = off
-set enable_mergejoin = off
+set enable_mergejoin = on
+set enable_hashjoin = off
 set work_mem = '32MB'
 set jit = off
 as $$
@@ -89,22 +84,12 @@ declare
   upto_request text := 'req_' || substr(upto, 6);
   judged record;
   sealed record;
-  removed_count integer;
 begin
-  -- First the calls, as ledger_correct does: a correction that waits here finds no call afterwards.
-  perform 1 from call c where c.request_id > after_request and c.request_id <= upto_request
-  order by c.request_id for update;
-  perform 1 from hold h where h.id > after and h.id <= upto order by h.id for update;
-  if archive_version(after, upto) is distinct from version then
-    return 'changed';
-  end if;
-
+  -- All three come in the order of ids: merging them is cheaper than hashing, which marks need below.
   select count(h.id)::integer as holds, min(h.id) as first_id, max(h.id) as last_id,
     bool_or(h.state = 'open' or h.closed_at > now() - interval '7 days') as is_open,
     bool_or(h.id is null or c.hold_id is distinct from h.id) as is_unexplained,
-    bool_or(c.finished_at >= coalesce(
-      -- Tags are counted no further than the rest.
-      (select tags_until from usage_watermark), '-infinity')) as is_uncounted,
+    max(c.finished_at) as finished_at,
     bool_or(coalesce(e.gone, 0) <> h.amount or coalesce(e.revenue, 0) <> c.charged)
       as is_unbalanced
   into judged
@@ -116,19 +101,25 @@ begin
     where request_id > after_request and request_id <= upto_request) c
     on c.request_id = h.request_id
   full join (
-    select posting, coalesce(sum(amount) filter (where source = 'held'), 0) as gone,
-      coalesce(sum(amount) filter (where destination = 'revenue'), 0)
-        - coalesce(sum(amount) filter (where source = 'revenue'), 0) as revenue
+    select posting, sum(amount) filter (where source = 'held') as gone,
+      sum(case when destination = 'revenue' then amount when source = 'revenue' then -amount end)
+        as revenue
     from entry where posting > after and posting <= upto group by posting) e
     on e.posting = h.id;
-  if judged.is_open then
-    return 'open';
-  elsif judged.is_unexplained then
-    return 'unexplained';
-  elsif judged.is_uncounted then
-    return 'uncounted';
-  elsif judged.is_unbalanced then
-    return 'unbalanced';
+  perform set_config('enable_hashjoin', 'on', true), set_config('enable_mergejoin', 'off', true);
+  holds := judged.holds;
+  first_id := judged.first_id;
+  last_id := judged.last_id;
+  verdict := case
+    when judged.is_open then 'open'
+    when judged.is_unexplained then 'unexplained'
+    -- Tags are counted no further than the rest.
+    when judged.finished_at >= coalesce(
+      (select tags_until from usage_watermark), '-infinity') then 'uncounted'
+    when judged.is_unbalanced then 'unbalanced'
+  end;
+  if verdict is not null then
+    return;
   end if;
 
   with entry_mark as materialized (
@@ -156,19 +147,68 @@ begin
     (select count(*)::integer from entry_mark) as entries,
     (select max(id) from entry_mark) as last_id
   into sealed from counted c;
-  if sealed.last_id > coalesce((select max(upto_id) from ledger_block), 0) then
-    return 'unsealed';
-  elsif sealed.marked <> sealed.entries then
-    return 'altered';
+  entries := sealed.entries;
+  blocks := sealed.blocks;
+  counts := sealed.counts;
+  verdict := case
+    when sealed.last_id > coalesce((select max(upto_id) from ledger_block), 0) then 'unsealed'
+    when sealed.marked <> sealed.entries then 'altered'
+  end;
+end $$;
+
+-- Removes the holds with after < id <= upto, their calls and entries, and adds their sums. `version`
+-- is the archive_version of the snapshot from which the object was written. Nothing is locked before
+-- it is deleted: a row that was judged and summed here, was written to the object and is deleted is
+-- the same row if all deleted ones have this version; else nothing is removed.
+-- Every statement names the range of each table that it reads, so that its cost is that of the
+-- range, however many calls are kept.
+-- Returns removed, or the reason why nothing was: changed; open (a hold is open, or was closed in
+-- the last week); unexplained (a hold without its call, a call or an entry without its hold);
+-- uncounted (a call is not in the figures yet); unbalanced (the entries of a call do not come to its
+-- hold and its charge); unsealed; altered (an entry is not what was sealed).
+create or replace function archive_clear(
+  of_month date, after text, upto text, version text, content bytea, object_key text,
+  object_bytes bigint, object_sha256 bytea
+) returns text
+language plpgsql
+set plan_cache_mode = force_custom_plan
+set enable_seqscan = off
+set enable_nestloop = off
+set enable_mergejoin = off
+set work_mem = '32MB'
+set jit = off
+as $$
+declare
+  after_request text := 'req_' || substr(after, 6);
+  upto_request text := 'req_' || substr(upto, 6);
+  judged record;
+  gone_holds text;
+  gone_calls text;
+  gone_entries text;
+begin
+  select * into judged from archive_judge(after, upto);
+  if judged.verdict is not null then
+    if archive_version(after, upto) is distinct from version then
+      return 'changed';
+    end if;
+    return judged.verdict;
+  elsif judged.holds = 0 then
+    -- Another run has archived them.
+    return 'changed';
   end if;
 
+  -- Each page is written to the log whole once: to compress it by pglz costs twice its other changes.
+  if current_setting('wal_compression') in ('on', 'pglz')
+    and (select rolsuper from pg_roles where rolname = current_user) then
+    perform set_config('wal_compression', 'off', true);
+  end if;
   insert into archive_object (storage_key, month, first_id, last_id, holds, entries, bytes, sha256,
     content_sha256, first_block, last_block)
-  values (object_key, of_month, judged.first_id, judged.last_id, judged.holds, sealed.entries,
-    object_bytes, object_sha256, content, sealed.blocks[1],
-    sealed.blocks[cardinality(sealed.blocks)]);
+  values (object_key, of_month, judged.first_id, judged.last_id, judged.holds, judged.entries,
+    object_bytes, object_sha256, content, judged.blocks[1],
+    judged.blocks[cardinality(judged.blocks)]);
   insert into archived_block as known (number, entries)
-  select b.number, b.entries from unnest(sealed.blocks, sealed.counts) as b(number, entries)
+  select b.number, b.entries from unnest(judged.blocks, judged.counts) as b(number, entries)
   on conflict (number) do update set entries = known.entries + excluded.entries;
   insert into archived_sum as known
     (month, account_id, currency, source, destination, entries, amount)
@@ -178,10 +218,12 @@ begin
   set entries = known.entries + excluded.entries, amount = known.amount + excluded.amount;
   insert into archived_key as known (month, account_id, key_id, calls, charged, limited)
   select of_month, c.account_id, c.key_id, count(*), sum(c.charged),
-    coalesce(sum(c.charged) filter (where h.spend_limited), 0)
-  from (select id, spend_limited from hold where id > after and id <= upto) h
-  join (select * from call where request_id > after_request and request_id <= upto_request) c
-    on c.hold_id = h.id
+    coalesce(sum(c.charged) filter (where h.id is not null), 0)
+  from (
+    select hold_id, account_id, key_id, charged from call
+    where request_id > after_request and request_id <= upto_request) c
+  left join (select id from hold where id > after and id <= upto and spend_limited) h
+    on h.id = c.hold_id
   group by 2, 3 order by 2, 3
   on conflict (account_id, key_id, month) do update
   set calls = known.calls + excluded.calls, charged = known.charged + excluded.charged,
@@ -199,25 +241,29 @@ begin
   group by 1 order by 1
   on conflict (use_id) do update set spent = known.spent + excluded.spent;
 
-  perform set_config('tributary.archiving', pg_current_xact_id()::text, true);
-  delete from entry e where e.posting > after and e.posting <= upto;
-  get diagnostics removed_count = row_count;
+  -- First the calls, as ledger_correct locks them, which knows no deleted call; reopen_weeks last.
+  perform set_config('tributary.archiving', pg_current_xact_id()::text, true),
+    set_config('tributary.changing', pg_current_xact_id()::text, true);
+  with gone as (
+    delete from call c where c.request_id > after_request and c.request_id <= upto_request
+    returning ctid, xmin)
+  select concat(count(*), ':', sum(hash_record_extended(row(ctid, xmin), 0)))
+  into gone_calls from gone;
+  with gone as (delete from hold h where h.id > after and h.id <= upto returning ctid, xmin)
+  select concat(count(*), ':', sum(hash_record_extended(row(ctid, xmin), 0)))
+  into gone_holds from gone;
+  with gone as (delete from entry e where e.posting > after and e.posting <= upto
+    returning ctid, xmin)
+  select concat(count(*), ':', sum(hash_record_extended(row(ctid, xmin), 0)))
+  into gone_entries from gone;
   perform set_config('tributary.archiving', '', true);
-  if removed_count <> sealed.entries then
-    raise exception '% entries removed, % archived', removed_count, sealed.entries;
-  end if;
   perform reopen_weeks(judged.first_id, judged.last_id);
-  delete from call c where c.request_id > after_request and c.request_id <= upto_request;
-  get diagnostics removed_count = row_count;
-  if removed_count <> judged.holds then
-    raise exception '% calls removed, % archived', removed_count, judged.holds;
-  end if;
-  delete from hold h where h.id > after and h.id <= upto;
-  get diagnostics removed_count = row_count;
-  if removed_count <> judged.holds then
-    raise exception '% holds removed, % archived', removed_count, judged.holds;
+  if concat_ws(' ', gone_holds, gone_calls, gone_entries) is distinct from version then
+    raise exception 'the rows have changed' using errcode = 'AR001';
   end if;
   return 'removed';
+exception when sqlstate 'AR001' then
+  return 'changed';
 end $$;
 
 -- As the version before removes rows: `content` is the SHA-256 of the lines that the object has.

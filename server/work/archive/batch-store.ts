@@ -1,0 +1,122 @@
+/** Reads the rows of a batch from one snapshot, as COPY writes them. */
+import type { Sql, TransactionSql } from 'postgres'
+import { fixFormats, listTables } from '../../base/database/backup/backup-store.ts'
+import { copyRange, type KeyRange } from '../../base/database/backup/copy-range.ts'
+import { holdIdOf } from '../../base/lib/ids.ts'
+import { liftTimeout } from './archive-store.ts'
+import { BEGIN_TABLES, beginTable, END_TABLE } from './table-text.ts'
+
+export interface Batch {
+  /** The text of its object. */
+  readonly content: Buffer
+  readonly holds: number
+  readonly first: string
+  readonly last: string
+  /** Of the rows that the content was written from; see archive_version. */
+  readonly version: string
+}
+
+export interface BatchLimits {
+  readonly holds: number
+  /** Of the records of calls, about half of the content. */
+  readonly callBytes: number
+}
+
+/** Returns the next holds after an id, from one snapshot, or undefined if none are left. */
+export async function selectBatch(
+  sql: Sql,
+  range: { readonly after: string; readonly endId: string },
+  limits: BatchLimits,
+): Promise<Batch | undefined> {
+  const outcome = await sql.begin('isolation level repeatable read read only', async (view) => {
+    await fixFormats(view)
+    await liftTimeout(view)
+    await view`set local enable_seqscan = off`
+    await view`set local jit = off`
+    return { batch: await readBatch(view, range, limits) }
+  })
+  return outcome.batch
+}
+
+async function readBatch(
+  view: TransactionSql,
+  { after, endId }: { readonly after: string; readonly endId: string },
+  limits: BatchLimits,
+): Promise<Batch | undefined> {
+  const [ids] = await view<{ first: string | null; last: string | null }[]>`
+    select min(id) as first, max(id) as last from (
+      select id from hold where id > ${after} and id < ${endId} order by id
+      limit ${limits.holds}) h`
+  if (!ids || ids.first === null || ids.last === null) return undefined
+  const content = new Content()
+  content.add(BEGIN_TABLES)
+  const shapes = new Map((await listTables(view)).map((shape) => [shape.name, shape]))
+  const copy = async (name: string, range: KeyRange, add: (row: Buffer) => void) => {
+    const shape = shapes.get(name)
+    if (!shape) throw new Error(`there is no table ${name}`)
+    content.add(beginTable(shape))
+    await copyRange(view, shape, range, add)
+    content.add(END_TABLE)
+  }
+  const add = (row: Buffer) => content.add(row)
+  const calls = createCutter(add, limits.callBytes)
+  const requests = { after: requestIdOf(after), upto: requestIdOf(ids.last) }
+  await copy('call', { key: 'request_id', ...requests }, calls.add)
+  const cut = calls.last()
+  const last = cut === undefined ? ids.last : holdIdOf(cut)
+  let holds = 0
+  await copy('hold', { key: 'id', after, upto: last }, (row) => {
+    content.add(row)
+    holds += 1
+  })
+  await copy('entry', { key: 'posting', after, upto: last }, add)
+  const [row] = await view<{ version: string }[]>`
+    select archive_version(${after}, ${last}) as version`
+  const version = row?.version ?? ''
+  return { content: content.read(), holds, first: ids.first, last, version }
+}
+
+const requestIdOf = (holdId: string) => `req_${holdId.slice('hold_'.length)}`
+
+/** Passes on rows as long as they fit, and one at least. */
+function createCutter(pass: (row: Buffer) => void, bytesMax: number) {
+  let bytes = 0
+  let fitting: Buffer | undefined
+  let isFull = false
+  return {
+    add(row: Buffer) {
+      bytes += row.length
+      isFull ||= fitting !== undefined && bytes > bytesMax
+      if (isFull) return
+      pass(row)
+      fitting = row
+    },
+    /** Returns the first column of the last row that fitted, if not all did. */
+    last(): string | undefined {
+      return isFull ? fitting?.toString().split('\t')[0] : undefined
+    },
+  }
+}
+
+const CONTENT_BYTES_FIRST = 1_048_576
+
+/** Bytes that come piece by piece: a list of as many buffers costs twice as much. */
+class Content {
+  private bytes = Buffer.allocUnsafeSlow(CONTENT_BYTES_FIRST)
+  private length = 0
+
+  add(piece: Buffer): void {
+    const end = this.length + piece.length
+    if (end > this.bytes.length) {
+      const wider = Buffer.allocUnsafeSlow(Math.max(end, 2 * this.bytes.length))
+      this.bytes.copy(wider, 0, 0, this.length)
+      this.bytes = wider
+    }
+    this.bytes.set(piece, this.length)
+    this.length = end
+  }
+
+  read(): Buffer {
+    return this.bytes.subarray(0, this.length)
+  }
+}
