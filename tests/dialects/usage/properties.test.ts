@@ -44,6 +44,7 @@ const NAMES = [
   'type',
   'model',
   'server_tool_use',
+  'server_tool_use_details',
   'web_search_requests',
   'server_side_tool_usage_details',
   'web_search_calls',

@@ -14,6 +14,26 @@ describe('tools that the vendor ran', () => {
       { web_search_call: 3, web_fetch_call: 1 },
     ],
     [
+      'OpenRouter, with details',
+      { usage: { server_tool_use_details: { web_search_requests: 2, tool_calls_executed: 5 } } },
+      { web_search_call: 2 },
+    ],
+    [
+      'OpenRouter, in both places',
+      {
+        usage: {
+          server_tool_use: { web_search_requests: 2 },
+          server_tool_use_details: { web_search_requests: 2 },
+        },
+      },
+      { web_search_call: 2 },
+    ],
+    [
+      'LiteLLM',
+      { usage: { prompt_tokens: 4, prompt_tokens_details: { web_search_requests: 1 } } },
+      { input_token: 4, web_search_call: 1 },
+    ],
+    [
       'xAI, by kind and in sum',
       {
         usage: {
@@ -103,6 +123,9 @@ describe('tools that the vendor ran', () => {
     const stated = { prompt_tokens: 1, server_tool_use: { web_search_requests: 3 } }
     assert.equal(searchesIn({ ...answer, usage: stated }), 3)
     assert.equal(searchesIn({ ...answer, usage: { num_search_queries: 0 } }), undefined)
+    const none = { web_search_requests: 0 }
+    assert.equal(searchesIn({ ...answer, usage: { server_tool_use_details: none } }), undefined)
+    assert.equal(searchesIn({ ...answer, usage: { prompt_tokens_details: none } }), undefined)
   })
 
   test('a search that is a call in the answer', () => {

@@ -56,6 +56,7 @@ export function readVendorTools(document: unknown, usage: unknown): ToolReading 
     readTools(member(source, name), names, `usage.${name}`, unknown)
   const readings = [
     read(usage, 'server_tool_use', SERVER_TOOL_USE),
+    read(usage, 'server_tool_use_details', SERVER_TOOL_USE),
     readServerSideTools(usage, read(usage, 'server_side_tool_usage_details', SERVER_SIDE_TOOLS)),
     read(document, 'tool_usage', NAMED_TOOLS),
     read(usage, 'tool_usage', NAMED_TOOLS),
@@ -63,6 +64,7 @@ export function readVendorTools(document: unknown, usage: unknown): ToolReading 
     read(usage, 'x_tools', NAMED_TOOLS),
     read(usage, 'connectors', NAMED_TOOLS),
     searches(member(usage, 'num_search_queries')),
+    searches(proxiedSearches(usage)),
   ]
   const statesSearches = statesSearchesOf(document, usage)
   return { calls: readings.reduce(largerOfEach), unknown, statesSearches }
@@ -74,13 +76,24 @@ export function totalCalls(calls: Quantities): number {
 }
 
 const SEARCH_COUNTS = ['num_search_queries', 'num_sources_used', 'num_server_side_tools_used']
+const REQUEST_PLACES = ['server_tool_use', 'server_tool_use_details']
 const SEARCH_PLACES = ['server_side_tool_usage_details', 'tool_usage', 'plugins', 'x_tools']
 
 function statesSearchesOf(document: unknown, usage: unknown): boolean {
   if (SEARCH_COUNTS.some((name) => readCount(member(usage, name)) !== undefined)) return true
-  const requests = member(member(usage, 'server_tool_use'), 'web_search_requests')
+  const requests = REQUEST_PLACES.map((name) => member(usage, name)).concat(promptDetails(usage))
+  const isCounted = requests.some(
+    (one) => readCount(member(one, 'web_search_requests')) !== undefined,
+  )
   const isListed = SEARCH_PLACES.some((name) => isObject(member(usage, name)))
-  return readCount(requests) !== undefined || isListed || isObject(member(document, 'tool_usage'))
+  return isCounted || isListed || isObject(member(document, 'tool_usage'))
+}
+
+const promptDetails = (usage: unknown) => member(usage, 'prompt_tokens_details')
+
+/** LiteLLM counts the searches of its vendors among the tokens of the prompt. */
+function proxiedSearches(usage: unknown): unknown {
+  return member(promptDetails(usage), 'web_search_requests')
 }
 
 const NO_CALLS: Quantities = {}
