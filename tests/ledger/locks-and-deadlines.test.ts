@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { isUnavailable } from '../../server/base/database/unavailable.ts'
+import { GatewayError } from '../../server/base/lib/errors.ts'
 import { newId, newRequestId } from '../../server/base/lib/ids.ts'
 import type { Hold } from '../../server/money/ledger/holds/hold.ts'
 import { type Continuity, createContinuity } from '../../server/money/ledger/leases/continuity.ts'
@@ -231,6 +232,21 @@ describe('locks and deadlines', () => {
     assert.equal(said[0]?.fields.amount, '0.0000001')
     clock.sample(new Date(), performance.now(), performance.now())
     await settle(await take(caller))
+  })
+
+  test('a call that can wait tries a hold that came late again, since none was taken', async () => {
+    const sentMs = performance.now()
+    clock.sample(new Date(Date.now() - 3_600_000), sentMs, sentMs)
+    const taken = await ledger.hold(request(caller), (attempt) =>
+      attempt().catch((error: unknown) => {
+        assert.ok(error instanceof GatewayError && error.details.cause === undefined)
+        clock.sample(new Date(), performance.now(), performance.now())
+        return attempt()
+      }),
+    )
+    assert.ok('hold' in taken)
+    assert.deepEqual(surprises, ['hold late'])
+    await settle(taken.hold)
   })
 
   test('a second settlement is logged with its amount', async () => {

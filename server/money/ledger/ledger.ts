@@ -191,19 +191,23 @@ async function takeHold(
   const { ownerId } = options
   const id = holdIdOf(request.requestId)
   endings.track(id)
-  let verdict: HoldVerdict
+  let verdict: Exclude<HoldVerdict, 'late'>
+  /** It may be held: `late` alone proves that it is not. */
   let isSent = false
-  const take = () =>
-    moves.take(toHoldRow(id, request, { ownerId, taskId: null })).then(
-      (taken) => {
-        isSent = true
-        return taken
-      },
-      (error: unknown) => {
-        isSent ||= !(error instanceof QueueFull)
-        throw error
-      },
-    )
+  const take = async () => {
+    const row = toHoldRow(id, request, { ownerId, taskId: null })
+    const taken = await moves.take(row).catch((error: unknown) => {
+      isSent ||= !(error instanceof QueueFull)
+      throw error
+    })
+    if (taken !== 'late') {
+      isSent = true
+      return taken
+    }
+    // Nothing was taken, so that a call which can wait may try again.
+    endings.report('hold', taken, request, request.amountNanos)
+    throw new GatewayError('unavailable', { retryAfterSeconds: 2 })
+  }
   try {
     verdict = await repeat(take)
   } catch (error) {
@@ -211,7 +215,7 @@ async function takeHold(
     else endings.untrack(id)
     refuseHold(error, options)
   }
-  if (verdict === 'late' || verdict === 'already') {
+  if (verdict === 'already') {
     endings.report('hold', verdict, request, request.amountNanos)
   }
   if (verdict === 'held' || verdict === 'already') {
@@ -219,8 +223,7 @@ async function takeHold(
     return { hold: admitHold({ id, requestId, accountId, amountNanos, limits }) }
   }
   endings.untrack(id)
-  if (verdict !== 'late') return { refused: verdict }
-  throw new GatewayError('unavailable', { retryAfterSeconds: 2 })
+  return { refused: verdict }
 }
 
 /** Throws the error of a hold whose statement failed. */
