@@ -8,17 +8,20 @@ import { audit } from '../../../server/money/ledger/audit/audit.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import { fillAccounts, startWorkload } from '../backup-support.ts'
 
-/** Defaults that an operator may have for other programs, or by accident, and what is needed. */
+/**
+ * Defaults that an operator may have for other programs, or by accident, and what is needed. They
+ * count until a session is prepared, for which a busy machine may take seconds.
+ */
 const HOSTILE: Readonly<Record<string, readonly [hostile: string, needed: string]>> = {
   jit: ['on', 'off'],
   plan_cache_mode: ['force_custom_plan', 'auto'],
   default_transaction_isolation: ['serializable', 'read committed'],
   default_transaction_deferrable: ['on', 'off'],
-  statement_timeout: ['900ms', '5s'],
+  statement_timeout: ['20s', '5s'],
   lock_timeout: ['1ms', '0'],
   idle_in_transaction_session_timeout: ['1ms', '0'],
-  idle_session_timeout: ['1s', '0'],
-  transaction_timeout: ['1s', '0'],
+  idle_session_timeout: ['20s', '0'],
+  transaction_timeout: ['20s', '0'],
   client_min_messages: ['debug5', 'warning'],
   exit_on_error: ['on', 'off'],
   TimeZone: ['Asia/Kathmandu', 'UTC'],
