@@ -16,7 +16,7 @@ after(() => vendor.stop())
 const OPTIONS = {
   firstByteTimeoutMs: 60_000,
   idleTimeoutMs: 60_000,
-  deadline: new Deadline(600_000),
+  deadline: new Deadline(86_400_000),
   socketsMax: 2,
 }
 const allow = () => undefined

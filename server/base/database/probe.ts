@@ -1,5 +1,6 @@
 /** Checks that the database responds, and that it still is one on which money is safe. */
 import type { Sql } from 'postgres'
+import { withinTime } from '../lib/queues/within-time.ts'
 import { findRefusal } from './judge-server.ts'
 import { readClockSkew, readServer } from './store.ts'
 
@@ -13,16 +14,11 @@ export interface DatabaseState {
 }
 
 /** Rejects after two seconds without a response. */
-export async function probeDatabase(sql: Sql): Promise<DatabaseState> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error('no answer in time')), PROBE_MS)
-  const read = async () => {
-    const [skewMs, server] = await Promise.all([readClockSkew(sql), readServer(sql)])
-    return { skewMs, refusal: findRefusal(server) }
-  }
-  try {
-    return await Promise.race([read(), late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
+export function probeDatabase(sql: Sql): Promise<DatabaseState> {
+  return withinTime(readState(sql), PROBE_MS, () => new Error('no answer in time'))
+}
+
+async function readState(sql: Sql): Promise<DatabaseState> {
+  const [skewMs, server] = await Promise.all([readClockSkew(sql), readServer(sql)])
+  return { skewMs, refusal: findRefusal(server) }
 }

@@ -5,6 +5,7 @@
 import type { Sql } from 'postgres'
 import { createNetworks } from '../../base/lib/networks.ts'
 import { createBatcher } from '../../base/lib/queues/batcher.ts'
+import { withinTime } from '../../base/lib/queues/within-time.ts'
 import type { Caller, Identified } from './accounts.ts'
 import type { CachedKey } from './key-cache.ts'
 import { findKeys, type IdentifiedKeyRow } from './store.ts'
@@ -30,7 +31,7 @@ const NEVER = Number.POSITIVE_INFINITY
 export function createLookUps(sql: Sql, nowMs: () => number): LookUps {
   const underWay = new Map<string, Promise<CachedKey>>()
   const batcher = createBatcher<Buffer, CachedKey>({
-    run: (hashes) => withTimeLimit(readKeys(sql, hashes, nowMs())),
+    run: (hashes) => inTime(readKeys(sql, hashes, nowMs())),
     batchLimit: BATCH_LIMIT,
     queueLimit: WAITING_MAX,
   })
@@ -38,7 +39,7 @@ export function createLookUps(sql: Sql, nowMs: () => number): LookUps {
     find(hash, name) {
       const running = underWay.get(name)
       if (running) return running
-      const started = withTimeLimit(batcher.add(hash)).finally(() => {
+      const started = inTime(batcher.add(hash)).finally(() => {
         if (underWay.get(name) === started) underWay.delete(name)
       })
       underWay.set(name, started)
@@ -104,10 +105,6 @@ class LookUpTimeout extends Error {
   }
 }
 
-/** Rejects if the work takes too long; the work continues and its outcome is ignored. */
-function withTimeLimit<T>(work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new LookUpTimeout()), TIME_LIMIT_MS)
-    work.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
+function inTime<T>(work: Promise<T>): Promise<T> {
+  return withinTime(work, TIME_LIMIT_MS, () => new LookUpTimeout())
 }

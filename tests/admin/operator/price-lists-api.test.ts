@@ -86,7 +86,7 @@ test('a mistake in a list names its field, before anybody is asked for a step-up
   for (const [body, field] of [
     [{ parent: 'gold', default: { of: 'parent', factor: '-1' } }, 'default'],
     [{ parent: 'gold', prices: { nowhere: 'hidden' } }, 'prices.nowhere'],
-    [{ parent: 'gold', prices: { m1: [{ unit: 'second', amount: '1' }] } }, 'prices.m1[0]'],
+    [{ parent: 'gold', prices: { m1: [{ unit: 'character', amount: '1' }] } }, 'prices.m1[0]'],
     [{ parent: 'vip' }, 'parent'],
     [{ parent: 'gold', currency: 'USD' }, 'currency'],
     [{ parent: 'gold', planned_prices: [{ from: 'soon', prices: {} }] }, 'planned_prices[0].from'],

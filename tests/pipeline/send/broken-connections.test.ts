@@ -14,7 +14,7 @@ import { until } from '../../support/until.ts'
 const TIMES = {
   firstByteTimeoutMs: 30_000,
   idleTimeoutMs: 30_000,
-  deadline: new Deadline(600_000),
+  deadline: new Deadline(86_400_000),
 }
 const PARTS = ['one ', 'two ', 'three']
 let server: LocalServer

@@ -12,7 +12,7 @@ import { makeTrustedCertificate } from '../../support/servers/trusted-certificat
 const TIMES = {
   firstByteTimeoutMs: 30_000,
   idleTimeoutMs: 30_000,
-  deadline: new Deadline(600_000),
+  deadline: new Deadline(86_400_000),
 }
 let certificate: ReturnType<typeof makeTrustedCertificate>
 let server: Http2SecureServer

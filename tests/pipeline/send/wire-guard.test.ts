@@ -9,11 +9,13 @@ import { Deadline } from '../../../server/work/pipeline/send/deadline.ts'
 import { openWire } from '../../../server/work/pipeline/send/wire.ts'
 
 const row = { id: 'hold_1', requestId: 'req_1', accountId: 'acct_1', amountNanos: 1n }
-const times = { firstByteTimeoutMs: 1_000, idleTimeoutMs: 1_000, deadline: new Deadline(60_000) }
+const times = { firstByteTimeoutMs: 1_000, idleTimeoutMs: 1_000 }
 const GUARDED = /without an open hold/
 
 function open(hold: Hold, stopping = new Stopping()) {
-  return openWire(hold, { dispatcher: new Agent(), socketsMax: 1, stopping, ...times })
+  // Not shared: a file may run minutes after it was loaded.
+  const deadline = new Deadline(60_000)
+  return openWire(hold, { dispatcher: new Agent(), socketsMax: 1, stopping, deadline, ...times })
 }
 
 function closed(): Hold {

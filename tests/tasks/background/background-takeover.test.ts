@@ -9,7 +9,8 @@ import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts
 import { type BackgroundProcesses, startBackgroundProcesses } from './background-processes.ts'
 
 describe('a gateway killed in a stream', () => {
-  const slow = '[[tokens:60]][[fault:queue-time=0;run-time=4000]]'
+  /** An answer that takes so long; what has to happen before its end needs room. */
+  const lasting = (ms: number) => `[[tokens:60]][[fault:queue-time=0;run-time=${ms}]]`
   let database: TestDatabase
   let stage: BackgroundProcesses
   let survivor: GatewayProcess
@@ -27,14 +28,17 @@ describe('a gateway killed in a stream', () => {
   })
 
   /** Streams from a gateway of its own and kills it after some pieces of the answer. */
-  async function streamAndKill(marker: string): Promise<{ id: string; seen: number[] }> {
+  async function streamAndKill(
+    marker: string,
+    ms: number,
+  ): Promise<{ id: string; seen: number[] }> {
     const doomed = await stage.start()
     const seen: number[] = []
     let id = ''
     let pieces = 0
     const stream = await stage.client(doomed).responses.create({
       model: 'held',
-      input: `[[call:${marker}]]${slow}`,
+      input: `[[call:${marker}]]${lasting(ms)}`,
       max_output_tokens: 100,
       background: true,
       stream: true,
@@ -54,7 +58,7 @@ describe('a gateway killed in a stream', () => {
     stage.client(survivor).responses.retrieve(id, { stream: true, starting_after: after })
 
   test('the other one sends the rest of the events; charged what was stated, once', async () => {
-    const { id, seen } = await streamAndKill('rest')
+    const { id, seen } = await streamAndKill('rest', 8_000)
     const during = await stage.ask(survivor, id)
     assert.equal(during.status, 200)
     assert.equal(JSON.parse(await during.text()).status, 'in_progress')
@@ -74,14 +78,14 @@ describe('a gateway killed in a stream', () => {
   })
 
   test('without a reader a worker of the other gateway settles', async () => {
-    const { id } = await streamAndKill('left')
+    const { id } = await streamAndKill('left', 4_000)
     const row = await stage.ended(id)
     assert.deepEqual([row.state, row.basis, row.charges], ['succeeded', 'usage', 1])
     assert.deepEqual(stage.worth('left'), { nanos: row.charged, jobs: 1 })
   })
 
   test('cancelled at the other one: owed as far as it was delivered, never beyond the hold', async () => {
-    const { id, seen } = await streamAndKill('cancelled')
+    const { id, seen } = await streamAndKill('cancelled', 20_000)
     let pieces = 0
     for await (const event of await follow(id, seen.at(-1) ?? 0)) {
       if (event.type === 'response.output_text.delta') pieces += 1

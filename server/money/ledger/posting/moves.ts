@@ -13,6 +13,7 @@ import {
   type QueueRun,
   type SerialQueues,
 } from '../../../base/lib/queues/serial-queues.ts'
+import { withinTime } from '../../../base/lib/queues/within-time.ts'
 import type { HoldRow, HoldVerdict, SettleRow, SettleVerdict } from '../store.ts'
 import { closeHolds, findUnlocked, move, takeHolds, type Verdicts } from './move-store.ts'
 
@@ -145,7 +146,7 @@ class BatchedMoves implements Moves {
       settlements.map((item) => item.settlement),
       holds.map((item) => item.hold),
     )
-    const taken = withinTime(sent.taken).then(
+    const taken = inTime(sent.taken).then(
       (verdicts) => {
         this.waitingHolds -= holds.length
         for (const { hold, resolve } of holds) resolve(verdicts.get(hold.id) ?? 'no_account')
@@ -160,7 +161,7 @@ class BatchedMoves implements Moves {
       },
       (error: unknown) => fail(settlements, error),
     )
-    await Promise.allSettled([taken, withinTime(closed)])
+    await Promise.allSettled([taken, inTime(closed)])
     isReturned = true
     return locked
   }
@@ -168,7 +169,7 @@ class BatchedMoves implements Moves {
   /** Moves locked accounts to queues of their own and sends the others again. */
   private async narrow(items: readonly Item[]): Promise<void> {
     const accounts = [...new Set(items.map(accountOf))]
-    const free = await withinTime(findUnlocked(this.options.sql, accounts)).catch(() => undefined)
+    const free = await inTime(findUnlocked(this.options.sql, accounts)).catch(() => undefined)
     if (!free) return this.giveUp(items, tooLate())
     const blocked = new Set(await this.exchange(items.filter((item) => free.has(accountOf(item)))))
     for (const item of items) {
@@ -239,14 +240,7 @@ function send(
   }
 }
 
-/**
- * Stops waiting after the timeout; the statement itself continues in the database. An answer that
- * has arrived counts: after a stall of the process, its timers come before its sockets.
- */
-function withinTime<T>(work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const giveUp = () => setImmediate(() => reject(tooLate()))
-    const timer = setTimeout(giveUp, HOLD_TIMEOUT_MS)
-    work.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
+/** Stops waiting after the timeout; the statement itself continues in the database. */
+function inTime<T>(work: Promise<T>): Promise<T> {
+  return withinTime(work, HOLD_TIMEOUT_MS, tooLate)
 }

@@ -1,0 +1,12 @@
+/**
+ * Resolves or rejects as `work` does, but rejects with `late()` once `limitMs` are over; the work
+ * itself continues and its outcome is ignored then. An answer that has arrived counts: after a
+ * stall of the process its timers come before its sockets.
+ */
+export function withinTime<T>(work: Promise<T>, limitMs: number, late: () => Error): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => setImmediate(() => reject(late()))
+    const timer = setTimeout(giveUp, limitMs)
+    work.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}
