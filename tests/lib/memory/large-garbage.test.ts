@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Gathering } from '../../../server/base/lib/memory/gathering.ts'
 import { type HeapCollector, LargeGarbage } from '../../../server/base/lib/memory/large-garbage.ts'
+import { openPageRelease } from '../../../server/base/lib/memory/release-pages.ts'
 import { testMemory } from '../../support/memory.ts'
 
 const MB = 1024 ** 2
@@ -16,13 +17,16 @@ function nextTurn(): Promise<void> {
 /** A collector that frees what a test says, once the collection has begun. */
 function open(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const state = { minor: 0, major: 0, buffers: 0, used: 0, live: 0 }
+  const state = { minor: 0, major: 0, buffers: 0, used: 0, live: 0, released: 0 }
   const collector: HeapCollector = {
     collect(type) {
       state[type] += 1
       if (type === 'major') state.buffers = state.live
     },
     bufferBytes: () => state.buffers,
+    release: () => {
+      state.released += 1
+    },
   }
   const garbage = new LargeGarbage(() => state.used, collector)
   return {
@@ -101,6 +105,31 @@ test('what was in use once counts as garbage again when it comes a second time',
   state.buffers = 65 * MB
   await read()
   assert.equal(state.major, 2)
+})
+
+test('pages are returned five seconds after large work, however much of it there is', async (t) => {
+  const { garbage, state, read } = open(t)
+  await read()
+  await read()
+  assert.equal(state.released, 0)
+  await read()
+  assert.equal(state.released, 1)
+  t.mock.timers.tick(60_000)
+  assert.equal(state.released, 1, 'nothing was read since')
+  garbage.add(16 * MB)
+  await nextTurn()
+  t.mock.timers.tick(5_000)
+  assert.equal(state.released, 2)
+})
+
+test('this process can return its pages, and says nothing of it', (t) => {
+  const warned = t.mock.method(process, 'emitWarning')
+  Reflect.set(process.report, 'excludeNetwork', true)
+  const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } }
+  const isGlibc = header.glibcVersionRuntime !== undefined
+  const release = openPageRelease()
+  assert.deepEqual([release(), release()], [isGlibc, isGlibc])
+  assert.equal(warned.mock.callCount(), 0)
 })
 
 /** Returns how often the engine of this process has collected young objects for large garbage. */

@@ -6,6 +6,7 @@
  * one at 64 MB of buffers more, and ends it when several times as many have come.
  */
 import { getHeapStatistics } from 'node:v8'
+import { openPageRelease } from './release-pages.ts'
 
 const MB = 1024 * 1024
 /** Bytes between two collections: a quarter of what the engine waits for. */
@@ -13,18 +14,23 @@ const COLLECTED_BYTES = 16 * MB
 /** Buffers beyond those in use from which the whole heap is collected. */
 const GARBAGE_BYTES_MAX = 64 * MB
 const FREED_MS = 25
+/** Time between two returns of freed pages, which would be faulted in again at once. */
+const RELEASED_MS = 5_000
 
 /** The engine, as far as garbage needs it. */
 export interface HeapCollector {
   collect(type: 'minor' | 'major'): void
   /** Returns the bytes of buffers outside the heap, garbage included. */
   bufferBytes(): number
+  /** Returns the pages of freed buffers to the system. */
+  release(): void
 }
 
 const COLLECTOR: HeapCollector = {
   /** Does nothing in a process without the flag `--expose-gc`. */
   collect: (type) => void globalThis.gc?.({ type }),
   bufferBytes: () => getHeapStatistics().external_memory,
+  release: openPageRelease(),
 }
 
 export class LargeGarbage {
@@ -32,6 +38,7 @@ export class LargeGarbage {
   private readonly collector: HeapCollector
   private bytes = 0
   private check: NodeJS.Timeout | undefined
+  private release: NodeJS.Timeout | undefined
   /** Buffers beyond those in use that the last collection of the whole heap has left. */
   private leftBytes = 0
 
@@ -51,6 +58,10 @@ export class LargeGarbage {
       this.bytes = 0
       this.collector.collect('minor')
       this.check ??= soon(() => this.collectOld())
+      this.release ??= setTimeout(() => {
+        this.release = undefined
+        this.collector.release()
+      }, RELEASED_MS).unref()
     })
   }
 
