@@ -30,7 +30,8 @@ const values = readOptions(import.meta.filename, {
   rate: { type: 'string', default: '30' },
   seconds: { type: 'string', default: '3' },
 })
-const conditions = readConditions('npm run prove:migrations', values.postgres)
+const chosen = values.only === undefined ? '' : ` -- --only ${values.only}`
+const conditions = readConditions(`npm run prove:migrations${chosen}`, values.postgres)
 const simulators = await startSimulatorsProcess()
 
 interface Upgrade {
