@@ -23,6 +23,8 @@ import { startLoad } from '../scale/load.ts'
 import { findLastRelease, type Release, unpackRelease } from '../scale/release.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
+/** Versions at once: packages are installed and tasks awaited most of the time. */
+const AT_ONCE = 3
 
 const values = readOptions(import.meta.filename, {
   postgres: POSTGRES_OPTION,
@@ -48,26 +50,23 @@ function git(...args: readonly string[]): string {
   return execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim()
 }
 
-/** Returns the last commit of each migration since the last release, the release first. */
+/**
+ * Returns the commit that added each migration since the last release under its present number, the
+ * release first. Several migrations of one commit are one version.
+ */
 function findVersions(): { from: string; commit: string }[] {
-  const release = findLastRelease()
-  const shipped = new Set(git('ls-tree', '--name-only', release, 'migrations/').split('\n'))
-  const versions: { from: string; commit: string }[] = []
-  let from =
-    [...shipped]
-      .filter((file) => file.endsWith('.sql'))
-      .toSorted()
-      .at(-1) ?? ''
-  for (const name of readdirSync(join(ROOT, 'migrations')).toSorted()) {
-    const file = `migrations/${name}`
-    if (!name.endsWith('.sql') || shipped.has(file)) continue
-    const added = git('log', '--diff-filter=A', '--format=%H', '-1', '--', file)
-    const commit = versions.length === 0 ? git('rev-parse', release) : git('rev-parse', `${added}^`)
-    // Several migrations of one commit are one version.
-    if (versions.at(-1)?.commit !== commit) versions.push({ from: numberOf(from), commit })
-    from = file
+  const release = git('rev-parse', findLastRelease())
+  const shipped = git('ls-tree', '--name-only', release, 'migrations/').split('\n')
+  const commits = new Map<string, string>()
+  const files = readdirSync(join(ROOT, 'migrations')).filter((name) => name.endsWith('.sql'))
+  for (const file of files.toSorted().map((name) => `migrations/${name}`)) {
+    const isShipped = shipped.includes(file)
+    const added = isShipped
+      ? release
+      : git('log', '--diff-filter=A', '--format=%H', '-1', '--', file)
+    commits.set(added, numberOf(file))
   }
-  return versions
+  return [...commits].map(([commit, from]) => ({ from, commit })).slice(0, -1)
 }
 
 function numberOf(file: string): string {
@@ -110,21 +109,30 @@ async function upgrade(from: string, release: Release): Promise<Upgrade> {
 }
 
 const upgrades: Upgrade[] = []
-const lines: string[] = []
-for (const { from, commit } of findVersions()) {
-  if (values.only !== undefined && from !== values.only) continue
-  const release = await unpackRelease(commit)
-  const done = await upgrade(from, release).finally(() => release.remove())
-  const { calls, tasks, failures, auditOk } = done
-  const counted = `${calls} calls, ${tasks} of them tasks, ${failures.length} failed`
-  const line = `from ${from}: ${counted}, audit ${auditOk ? 'clean' : 'BROKEN'}`
-  console.log(line)
-  for (const failure of failures.slice(0, 3)) console.error(failure)
-  upgrades.push(done)
-  lines.push(line)
+const versions = findVersions()
+  .filter(({ from }) => values.only === undefined || from === values.only)
+  .values()
+
+/** Upgrades one version after the other, of those that nobody has taken. */
+async function runUpgrades(): Promise<void> {
+  for (const { from, commit } of versions) {
+    const release = await unpackRelease(commit)
+    const done = await upgrade(from, release).finally(() => release.remove())
+    console.log(describe(done))
+    for (const failure of done.failures.slice(0, 3)) console.error(failure)
+    upgrades.push(done)
+  }
 }
+
+function describe({ from, calls, tasks, failures, auditOk }: Upgrade): string {
+  const counted = `${calls} calls, ${tasks} of them tasks, ${failures.length} failed`
+  return `from ${from}: ${counted}, audit ${auditOk ? 'clean' : 'BROKEN'}`
+}
+
+await Promise.all(Array.from({ length: AT_ONCE }, runUpgrades))
 await simulators.stop(5_000)
+upgrades.sort((one, other) => one.from.localeCompare(other.from))
 const ok =
   upgrades.length > 0 && upgrades.every(({ failures, auditOk }) => failures.length === 0 && auditOk)
-report('prove-migrations', conditions, { ok, upgrades }, lines)
+report('prove-migrations', conditions, { ok, upgrades }, upgrades.map(describe))
 if (!ok) process.exitCode = 1
