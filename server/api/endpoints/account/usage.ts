@@ -5,6 +5,7 @@ import type { Context } from '../../../base/http/context.ts'
 import { toPage } from '../../../base/http/page.ts'
 import { sendJson } from '../../../base/http/reply.ts'
 import { GatewayError } from '../../../base/lib/errors.ts'
+import { withinTime } from '../../../base/lib/queues/within-time.ts'
 import type { UsageFilter } from '../../../money/usage/store.ts'
 import type { UsageReader } from '../../../money/usage/usage.ts'
 import { encode, givenTime, page } from '../codecs.ts'
@@ -54,10 +55,8 @@ export async function catchUp(
   { ledger }: Pick<PlainServices, 'ledger'>,
   accountId?: string,
 ): Promise<void> {
-  const late = Promise.withResolvers<void>()
-  const timer = setTimeout(late.resolve, FLUSH_MS)
-  await Promise.race([ledger.flushed(accountId), late.promise])
-  clearTimeout(timer)
+  const late = () => new Error('settlements take longer')
+  await withinTime(ledger.flushed(accountId), FLUSH_MS, late).catch(() => undefined)
 }
 
 const usagePage = page(usageRecord)

@@ -131,8 +131,9 @@ const CONTAINED = ['code_execution']
 function listMentions(value: JsonObject, { paths, isLost }: Removal): JsonPath[] {
   const include: readonly unknown[] = Array.isArray(value.include) ? value.include : []
   const listed = include.flatMap((one, index): JsonPath[] => {
-    const end = typeof one === 'string' ? one.indexOf(CALL) : -1
-    return end > 0 && isLost([printValue(one).slice(0, end)]) ? [['include', index]] : []
+    if (typeof one !== 'string') return []
+    const end = one.indexOf(CALL)
+    return end > 0 && isLost([one.slice(0, end)]) ? [['include', index]] : []
   })
   const isSearch = paths.some(([name]) => name === 'enable_search')
   return isSearch ? [...listed, ['search_options']] : listed
