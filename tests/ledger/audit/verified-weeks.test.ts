@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Sql } from 'postgres'
 import { connect } from '../../../server/base/database/connection/client.ts'
-import { audit } from '../../../server/money/ledger/audit/audit.ts'
+import { type AuditResult, audit } from '../../../server/money/ledger/audit/audit.ts'
 import { weekOf } from '../../../server/money/ledger/audit/weeks.ts'
 import { sealEverything } from '../../../server/money/ledger/books/sealer.ts'
 import {
@@ -234,6 +234,23 @@ test('an audit that is killed goes on, and two at once verify each week', async 
   )
   const last = await audit(sql)
   assert.equal(last.weeks.known, 3)
+  assert.deepEqual(await brokenInvariants(sql, FULL), [])
+})
+
+test('an audit whose week another one verifies meanwhile leaves it to that one', async (t) => {
+  const { sql, database } = await openWeeks(t)
+  const other = connect(database.place, { patient: true })
+  t.after(() => other.end({ timeout: 1 }))
+  const inner: Promise<AuditResult>[] = []
+  const onWeek = async () => {
+    if (inner.length > 0) return
+    inner.push(audit(other))
+    await inner[0]
+  }
+  const outer = await audit(sql, { onWeek })
+  const [first] = await Promise.all(inner)
+  assert.deepEqual([first?.ok, first?.weeks], [true, { known: 3, verified: 3 }])
+  assert.deepEqual([outer.ok, outer.weeks], [true, { known: 3, verified: 0 }])
   assert.deepEqual(await brokenInvariants(sql, FULL), [])
 })
 

@@ -24,7 +24,8 @@ const SETTLED_AFTER_MS = 2 * 86_400_000
 /** All ids of holds with a time in this millennium and the next are higher. */
 const FIRST_TIMED_ID = 'hold_0'
 const RUN_LENGTH = 22
-const FOREIGN_KEY_VIOLATION = '23503'
+/** Another audit began the week anew, or recorded its sums. */
+const TAKEN: ReadonlySet<string> = new Set(['23503', '23505'])
 
 export interface WeekOptions {
   /** Called with each week before its verification is committed. */
@@ -100,6 +101,5 @@ async function verifyWeek(
 
 /** Returns true if a settlement or another audit was first. */
 function isLost(error: unknown): boolean {
-  const isTaken = readErrorCode(error) === FOREIGN_KEY_VIOLATION
-  return isTaken || isSerialization(error) || isLocked(error)
+  return TAKEN.has(readErrorCode(error)) || isSerialization(error) || isLocked(error)
 }
