@@ -14,20 +14,23 @@ export interface Limiter {
 const MINUTE_MS = 60_000
 /** Tolerance for rounding errors of the clock's fractions. */
 const ROUNDING_MS = 0.5
-/** Above this number of buckets, those that are empty are dropped. */
+/** Up to this number of buckets, those that are empty are kept. */
 const BUCKETS_KEPT = 50_000
 
 export function createLimiter(nowMs: () => number): Limiter {
   /** The time at which each bucket is empty (the generic cell rate algorithm). */
   const emptyAtMs = new Map<string, number>()
+  let dropAbove = BUCKETS_KEPT
 
+  /** Next time there are twice as many to read, so that it costs each new bucket the same. */
   function dropEmpty(now: number): void {
     for (const [subject, emptyAt] of emptyAtMs) if (emptyAt <= now) emptyAtMs.delete(subject)
+    dropAbove = Math.max(BUCKETS_KEPT, 2 * emptyAtMs.size)
   }
 
   function fill(subject: string, emptyAt: number, now: number): void {
     emptyAtMs.set(subject, emptyAt)
-    if (emptyAtMs.size > BUCKETS_KEPT) dropEmpty(now)
+    if (emptyAtMs.size > dropAbove) dropEmpty(now)
   }
 
   return {
