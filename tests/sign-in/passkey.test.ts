@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
+import { until } from '../support/until.ts'
 import { type Authenticator, type Ceremony, createAuthenticator } from './authenticator.ts'
 import { type Browser, type ConsoleUnderTest, PASSWORD, startConsole } from './support.ts'
 
@@ -235,6 +236,33 @@ describe('passkeys', () => {
       recovery_codes_left: 0,
       missing: false,
     })
+  })
+
+  test('the last way to sign in is kept, also if two are removed at once', async () => {
+    const { id, browser, authenticator, userHandle, added } = await holder()
+    await console.sql`update person set password_hash = null where id = ${id}`
+    const paths = [`/profile/passkeys/${added.json.id}`]
+    assert.equal((await browser.send('DELETE', paths[0] ?? '')).status, 409)
+    const second = await add(browser, createAuthenticator())
+    paths.push(`/profile/passkeys/${second.json.id}`)
+    const other = console.browser()
+    assert.equal((await enter(other, authenticator, { userHandle })).status, 200)
+
+    const removals = await console.sql.begin(async (transaction) => {
+      await transaction`select from person where id = ${id} for update`
+      const begun = [browser, other].map((each, n) => each.send('DELETE', paths[n] ?? ''))
+      await until('both to wait for the person', async () => {
+        const waiting = await console.sql`
+          select from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`
+        return waiting.length === 2
+      })
+      return { begun }
+    })
+    const answers = await Promise.all(removals.begun)
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [204, 409])
+    const kept = await console.sql`select from passkey where person_id = ${id}`
+    assert.equal(kept.length, 1)
   })
 
   test('is not offered if the console has no host name', async () => {

@@ -76,6 +76,19 @@ export async function anyoneExists(sql: Sql | TransactionSql): Promise<boolean> 
 }
 
 /**
+ * Returns false for a person without a password, a passkey and an identity at a provider. Until
+ * the transaction ends, no other one takes the last of these from them.
+ */
+export async function canSignIn(sql: TransactionSql, personId: string): Promise<boolean> {
+  await sql`select 1 from person where id = ${personId} for update`
+  const rows = await sql`
+    select from person p where id = ${personId} and (password_hash is not null
+      or exists (select from passkey k where k.person_id = p.id)
+      or exists (select from person_identity i where i.person_id = p.id))`
+  return rows.length > 0
+}
+
+/**
  * Returns the address as it is stored: as it was written, or in lower case where the database's
  * locale lower-cases it otherwise (Turkish: I becomes ı), so that it would not be found again.
  */

@@ -27,3 +27,8 @@ export function noLink(): GatewayError {
     message: 'this link is no longer valid: it works once, for a limited time',
   })
 }
+
+/** The last password, passkey or identity of a person is kept. */
+export function noWayIn(remedy: string): GatewayError {
+  return new GatewayError('conflict', { message: `you would have no way to sign in: ${remedy}` })
+}

@@ -7,8 +7,8 @@ import { writeAudit } from '../audit-log/audit-log.ts'
 import { dropUnneededCodes, putRecoveryCodes } from '../factors/factors.ts'
 import type { Exchange, SignInParts } from '../parts.ts'
 import { SIGNED_IN, type SignInOutcome } from '../passwords/password-sign-in.ts'
-import { findPerson } from '../person-store.ts'
-import { noStep, wrongPasskey } from '../refusals.ts'
+import { canSignIn, findPerson } from '../person-store.ts'
+import { noStep, noWayIn, wrongPasskey } from '../refusals.ts'
 import type { Session } from '../sessions/session.ts'
 import { putChallenge, takeChallenge } from '../sessions/session-store.ts'
 import { markSteppedUp, openSession, renewSession } from '../sessions/sessions.ts'
@@ -191,7 +191,10 @@ export async function addPasskey(
   return { id, recovery_codes: codes }
 }
 
-/** Deletes a passkey and ends the person's other sessions. Throws 404. */
+/**
+ * Deletes a passkey and ends the person's other sessions. Throws 404, and 409 for the last one of a
+ * person without another way to sign in.
+ */
 export async function removePasskey(
   parts: SignInParts,
   session: Session,
@@ -201,6 +204,9 @@ export async function removePasskey(
   await withTransaction(parts.sql, async (transaction) => {
     if (!(await deletePasskey(transaction, session.user.id, id))) {
       throw new GatewayError('not_found', { message: 'no such passkey' })
+    }
+    if (!(await canSignIn(transaction, session.user.id))) {
+      throw noWayIn('add another passkey first')
     }
     await dropUnneededCodes(transaction, session.user.id)
   })

@@ -134,6 +134,6 @@ export const profileContract = area(shared, {
     role: 'user',
     summary: 'Remove a passkey',
     stepUp: true,
-    errors: [404],
+    errors: [404, 409],
   },
 } as const satisfies Routes<keyof typeof shared>)

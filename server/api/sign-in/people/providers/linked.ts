@@ -2,7 +2,8 @@
 import { withTransaction } from '../../../../base/database/transaction.ts'
 import { GatewayError } from '../../../../base/lib/errors.ts'
 import type { Exchange, SignInParts } from '../../parts.ts'
-import { findPerson } from '../../person-store.ts'
+import { canSignIn } from '../../person-store.ts'
+import { noWayIn } from '../../refusals.ts'
 import type { Session } from '../../sessions/session.ts'
 import { renewSession } from '../../sessions/sessions.ts'
 import { deleteIdentity, selectIdentities } from './provider-store.ts'
@@ -28,16 +29,10 @@ export async function unlink(
 ): Promise<void> {
   const { id } = session.user
   await withTransaction(parts.sql, async (transaction) => {
-    const person = await findPerson(transaction, id)
     if (!(await deleteIdentity(transaction, id, providerId))) {
       throw new GatewayError('not_found', { message: 'no such identity' })
     }
-    const others = await selectIdentities(transaction, id)
-    if (others.length === 0 && !person?.password_hash && !person?.passkeys) {
-      throw new GatewayError('conflict', {
-        message: 'you would have no way to sign in: add a passkey first',
-      })
-    }
+    if (!(await canSignIn(transaction, id))) throw noWayIn('add a passkey first')
   })
   await renewSession(parts, session, exchange)
 }
