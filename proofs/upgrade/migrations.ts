@@ -18,7 +18,7 @@ import { startSimulatorsProcess } from '../../testbed/laboratory.ts'
 import { POSTGRES_OPTION, readOptions } from '../../testbed/options.ts'
 import { readConditions, report } from '../../testbed/results.ts'
 import { startOwnServer } from '../../tests/support/database/own-postgres.ts'
-import { startGateway } from '../../tests/support/gateway.ts'
+import { type GatewayProcess, startGateway } from '../../tests/support/gateway.ts'
 import { startLoad } from '../scale/load.ts'
 import { findLastRelease, type Release, unpackRelease } from '../scale/release.ts'
 
@@ -34,7 +34,6 @@ const values = readOptions(import.meta.filename, {
 })
 const chosen = values.only === undefined ? '' : ` -- --only ${values.only}`
 const conditions = readConditions(`npm run prove:migrations${chosen}`, values.postgres)
-const simulators = await startSimulatorsProcess()
 
 interface Upgrade {
   /** The newest migration of the version that is upgraded. */
@@ -77,19 +76,24 @@ async function upgrade(from: string, release: Release): Promise<Upgrade> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tributary-migrations-'))
   const server = await startOwnServer(dataDir, { choice: values.postgres })
   const sql = connect(server.place, { patient: true, statementTimeoutMs: 0 })
+  const gateways: GatewayProcess[] = []
+  const start = async (root?: string) => {
+    const gateway = await startGateway({ dataDir, databaseUrl: server.url, ...(root && { root }) })
+    gateways.push(gateway)
+    return gateway
+  }
   try {
     await migrate(sql, join(release.folder, 'migrations'))
     await release.gateways.applySimulators(sql, simulators.url)
     const account = await release.gateways.createTestAccount(sql, '100000')
     const { key } = await release.keys.createKey(sql, { accountId: account.id })
-    const place = { dataDir, databaseUrl: server.url }
-    const before = await startGateway({ ...place, root: release.folder })
+    const before = await start(release.folder)
     const load = startLoad(before.url, key, Number(values.rate))
     const pause = () => sleep(Number(values.seconds) * 1_000)
     await pause()
     load.note('the migration')
     await migrate(sql, join(ROOT, 'migrations'))
-    const after = await startGateway(place)
+    const after = await start()
     load.note('the readiness of this version')
     const beside = startLoad(after.url, key, Number(values.rate))
     await pause()
@@ -103,15 +107,20 @@ async function upgrade(from: string, release: Release): Promise<Upgrade> {
     const sum = (of: 'calls' | 'tasks') => ended.reduce((total, each) => total + each[of], 0)
     return { from, commit, calls: sum('calls'), tasks: sum('tasks'), failures, auditOk }
   } finally {
+    for (const gateway of gateways) if (!gateway.hasExited()) await gateway.stop(5_000)
     await sql.end({ timeout: 1 })
     await server.remove()
   }
 }
 
 const upgrades: Upgrade[] = []
-const versions = findVersions()
-  .filter(({ from }) => values.only === undefined || from === values.only)
-  .values()
+const known = findVersions()
+const wanted = known.filter(({ from }) => values.only === undefined || from === values.only)
+if (wanted.length === 0) {
+  throw new Error(`--only takes one of ${known.map(({ from }) => from).join(', ')}`)
+}
+const versions = wanted.values()
+const simulators = await startSimulatorsProcess()
 
 /** Upgrades one version after the other, of those that nobody has taken. */
 async function runUpgrades(): Promise<void> {
