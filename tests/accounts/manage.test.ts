@@ -21,6 +21,7 @@ import { audit } from '../../server/money/ledger/audit/audit.ts'
 import { closeHolds } from '../../server/money/ledger/posting/move-store.ts'
 import type { HoldRow } from '../../server/money/ledger/store.ts'
 import { settleRow } from '../ledger/support.ts'
+import { untilWaiting } from '../support/database/lock-account.ts'
 import { createCaller, openDatabase, spend } from './support.ts'
 
 const refusal = (pattern: RegExp) => (error: unknown) =>
@@ -74,6 +75,23 @@ test('limits are set, kept and lifted one by one', async (t) => {
   const both = { requests_per_minute: 60, concurrent_calls: 3 }
   assert.deepEqual(await set({ concurrent_calls: 3 }), both)
   assert.deepEqual(await set({ requests_per_minute: null }), { concurrent_calls: 3 })
+})
+
+test('of two changes of limits at once neither is lost', async (t) => {
+  const sql = await openDatabase(t)
+  const { account } = await createCaller(sql)
+  const both = { requests_per_minute: 60, concurrent_calls: 3 }
+  const changing = await sql.begin(async (transaction) => {
+    await transaction`select from account where id = ${account.id} for update`
+    const { requests_per_minute, concurrent_calls } = both
+    const changes = [{ requests_per_minute }, { concurrent_calls }].map((change) =>
+      setAccountLimits(sql, account.id, change),
+    )
+    await untilWaiting(sql, 2)
+    return { changes }
+  })
+  await Promise.all(changing.changes)
+  assert.deepEqual((await showAccount(sql, account.id)).limits, both)
 })
 
 test('a key is shown once and only its hash is stored', async (t) => {

@@ -9,6 +9,7 @@ import { type ArchiveStep, archivePeriod } from '../../server/work/archive/archi
 import { beginArchive } from '../../server/work/archive/archive-store.ts'
 import { findArchived } from '../../server/work/archive/find-record.ts'
 import { brokenInvariants, settleRow } from '../ledger/support.ts'
+import { untilWaiting } from '../support/database/lock-account.ts'
 import { until } from '../support/until.ts'
 import { backdate, countRows, MONTH, oldHold, openShelf, postCalls, type Shelf } from './support.ts'
 
@@ -145,6 +146,19 @@ test('a change that commits while its row is being deleted is archived', async (
   await changing
   assert.equal((await findArchived(sql, blobs, hold.request_id))?.call.error, 'changed')
   assert.deepEqual(await brokenInvariants(sql), [])
+})
+
+test('a run waits for another process that counts its calls', async (t) => {
+  const shelf = await openShelf(t)
+  const { sql, blobs } = shelf
+  await postCalls(sql, shelf.callers, { calls: 4 })
+  const { run } = await sql.begin(async (transaction) => {
+    await transaction`select from usage_watermark for update`
+    const run = archivePeriod(MONTH, { sql, blobs })
+    await Promise.race([untilWaiting(sql, 1), run])
+    return { run }
+  })
+  assert.deepEqual(await run, { holds: 4, objects: 1 })
 })
 
 test('removing a batch reads the rows of no other call', async (t) => {

@@ -65,7 +65,11 @@ const LATE_CALLER = `
   })
   let answer = ''
   socket.on('data', (data) => { answer += data })
-  socket.on('error', (error) => { answer += error.message })
+  socket.on('error', (error) => {
+    answer += error.message
+    // Nobody waits for what is not connected.
+    reach(3)
+  })
   socket.on('close', () => parentPort.postMessage(answer))
 `
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { renewRecoveryCodes } from '../../server/api/sign-in/factors/factors.ts'
 import { offerReset } from '../../server/api/sign-in/people/links.ts'
+import { untilWaiting } from '../support/database/lock-account.ts'
 import { stepOf, totpCode } from './authenticator-app.ts'
 import { type Browser, type ConsoleUnderTest, PASSWORD, startConsole } from './support.ts'
 
@@ -128,6 +130,22 @@ describe('codes as second factor', () => {
     assert.equal(renewed.json.recovery_codes.length, 10)
     const old = { recovery_code: codes[4] }
     assert.equal((await again.send('POST', '/session/second-factor', old)).status, 401)
+  })
+
+  test('of two lists of recovery codes that are made at once one counts', async () => {
+    const { id, email } = await console.person()
+    await enrol(await console.signedIn(email))
+    const { sql } = console.signIn.parts
+    const { lists } = await sql.begin(async (transaction) => {
+      await transaction`select from person where id = ${id} for update`
+      const lists = [1, 2].map(() => renewRecoveryCodes(console.signIn.parts, id))
+      await untilWaiting(sql, 2)
+      return { lists }
+    })
+    await Promise.all(lists)
+    const [left] =
+      await sql`select count(*)::int as codes from recovery_code where person_id = ${id}`
+    assert.equal(left?.codes, 10)
   })
 
   test('a sign-in step works once, and only for the person who began it', async () => {

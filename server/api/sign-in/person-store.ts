@@ -18,6 +18,11 @@ export function roleColumns(role: MemberRole) {
     : ({ role: 'member', member_role: role } as const)
 }
 
+export interface ProfileChange {
+  readonly name?: string | undefined
+  readonly language?: PersonLanguage | undefined
+}
+
 export interface PersonRow {
   readonly id: string
   readonly email: string
@@ -111,13 +116,16 @@ export async function insertPerson(
   return inserted.count > 0
 }
 
+/** Absent members stay unchanged. */
 export async function updateProfile(
   sql: Sql,
   id: string,
-  profile: Pick<PersonRow, 'name' | 'language'>,
+  { name, language }: ProfileChange,
 ): Promise<void> {
   await sql`
-    update person set name = ${profile.name}, language = ${profile.language} where id = ${id}`
+    update person set name = coalesce(${name ?? null}, name),
+      language = coalesce(${language ?? null}, language)
+    where id = ${id}`
 }
 
 export async function updatePassword(

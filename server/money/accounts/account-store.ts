@@ -80,10 +80,14 @@ export async function updateStatus(
   return updated.count > 0
 }
 
-/** Returns false if the account does not exist. */
-export async function updateLimits(sql: Sql, id: string, limits: CallLimits): Promise<boolean> {
+/** Absent members stay unchanged; null removes the limit. */
+export type LimitsChange = { readonly [name in keyof CallLimits]: number | null }
+
+/** Changes some limits, whoever changes others at once. Returns false without the account. */
+export async function updateLimits(sql: Sql, id: string, change: LimitsChange): Promise<boolean> {
   const updated = await sql`
-    update account set limits = ${JSON.stringify(limits)}::text::jsonb where id = ${id}`
+    update account set limits = jsonb_strip_nulls(limits || ${JSON.stringify(change)}::text::jsonb)
+    where id = ${id}`
   return updated.count > 0
 }
 

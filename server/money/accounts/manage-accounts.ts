@@ -10,6 +10,7 @@ import {
   type AccountRow,
   type AlertChange,
   insertAccount,
+  type LimitsChange,
   type MediaChange,
   postOpeningBalance,
   selectAccounts,
@@ -22,7 +23,7 @@ import {
 import type { CallLimits } from './accounts.ts'
 import { assignPriceList } from './assign-price-list.ts'
 
-export type { AccountRow } from './account-store.ts'
+export type { AccountRow, LimitsChange } from './account-store.ts'
 
 const NAME_LENGTH_MAX = 200
 const LIST_MAX = 10_000
@@ -96,8 +97,7 @@ export async function setAccountLimits(
   id: string,
   change: LimitsChange,
 ): Promise<AccountRow> {
-  const { limits } = await showAccount(sql, id)
-  if (!(await updateLimits(sql, id, mergeLimits(limits, change)))) noAccount(id)
+  if (!(await updateLimits(sql, id, change))) noAccount(id)
   return await showAccount(sql, id)
 }
 
@@ -140,9 +140,6 @@ export async function setAccountAlerts(
   if (!(await updateAlerts(sql, id, change))) noAccount(id)
   return await showAccount(sql, id)
 }
-
-/** Absent members stay unchanged; null removes the limit. */
-export type LimitsChange = { readonly [name in keyof CallLimits]: number | null }
 
 export function mergeLimits(limits: CallLimits, change: LimitsChange): CallLimits {
   const merged = Object.entries({ ...limits, ...change })

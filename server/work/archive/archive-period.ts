@@ -7,7 +7,7 @@ import type { Sql } from 'postgres'
 import { failpoint } from '../../base/lib/failpoint.ts'
 import { OperatorError } from '../../base/lib/operator-error.ts'
 import { sealEverything } from '../../money/ledger/books/sealer.ts'
-import { countEndedCalls } from '../../money/usage/rollup-store.ts'
+import { countAllEndedCalls } from '../../money/usage/rollup-store.ts'
 import type { Blobs } from '../assets/storage/blobs.ts'
 import {
   beginArchive,
@@ -93,7 +93,7 @@ export async function archivePeriod(
     return { holds: 0, objects: 0 }
   }
   await sealEverything(sql)
-  await countFigures(sql)
+  await countAllEndedCalls(sql, COUNT_STEP_SECONDS)
   const other = await beginArchive(sql, period)
   if (other !== undefined) {
     throw new OperatorError(`${period.name} cannot be archived: its first day is that of ${other}`)
@@ -171,7 +171,7 @@ async function archiveBatch(
       throw new OperatorError(REASONS[verdict](period))
     }
     if (verdict === 'unsealed') await sealEverything(sql)
-    if (verdict === 'uncounted') await countFigures(sql)
+    if (verdict === 'uncounted') await countAllEndedCalls(sql, COUNT_STEP_SECONDS)
   }
 }
 
@@ -258,8 +258,4 @@ async function listObjects(
     return key
   })
   if (earlier !== null) await blobs.clear(earlier)
-}
-
-async function countFigures(sql: Sql): Promise<void> {
-  while (await countEndedCalls(sql, COUNT_STEP_SECONDS));
 }

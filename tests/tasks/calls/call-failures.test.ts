@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { PNG } from '../../assets/png.ts'
+import { lockAccount, untilAskedFor } from '../../support/database/lock-account.ts'
 import type { TestAnswer } from '../../support/in-process.ts'
 import { until } from '../../support/until.ts'
 import { QUICK } from '../stage.ts'
@@ -156,18 +157,10 @@ describe('a deferred call', () => {
     stage.vendor.waits = true
     const created = await stage.create(tenant)
     await until('the call at the vendor', () => stage.vendor.waiting.length === 1)
-    const tried = new Set<string>()
-    await sql.begin(async (transaction) => {
-      await transaction`select 1 from balance where account_id = ${tenant.accountId} for update`
-      stage.vendor.letGo()
-      await until('two transactions that waited', async () => {
-        const rows = await sql<{ began: string }[]>`
-          select xact_start::text as began from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock'`
-        for (const { began } of rows) tried.add(began)
-        return tried.size > 1
-      })
-    })
+    const unlock = await lockAccount(sql, tenant.accountId)
+    stage.vendor.letGo()
+    await untilAskedFor(sql)
+    await unlock()
     await stage.until(tenant, created.json.id, 'succeeded', 'failed')
     const record = await stage.gateway.record(created, tenant.key)
     assert.deepEqual([record.status, record.charged], ['succeeded', '0.5'])

@@ -1,6 +1,7 @@
 /** A cancel races the task's own end: the upstream's last state decides the charge. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
+import { lockAccount, untilAskedFor } from '../../support/database/lock-account.ts'
 import { CHARGE, CONTENTS_PATH, startTaskStage, type TaskStage, VIDEO_PATH } from '../stage.ts'
 
 describe('cancelling a task', () => {
@@ -42,6 +43,18 @@ describe('cancelling a task', () => {
       'failed',
       'released',
     ])
+  })
+
+  test('a task is cancelled once the lock of its account is free', async () => {
+    const { tenant, created, cancel } = await begin()
+    const { sql } = stage.gateway
+    const unlock = await lockAccount(sql, tenant.accountId)
+    const cancelling = cancel()
+    await untilAskedFor(sql, cancelling)
+    await unlock()
+    assert.equal((await cancelling).status, 200)
+    const record = await stage.gateway.record(created, tenant.key)
+    assert.deepEqual([record.status, record.charged], ['cancelled', '0'])
   })
 
   test('a running task is not cancelled: 409, and it is charged when it succeeds', async () => {

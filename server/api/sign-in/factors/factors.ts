@@ -13,6 +13,7 @@ import {
   consumeTotpStep,
   countRecoveryCodes,
   deleteTotp,
+  lockFactors,
   lockSealedTotp,
   putPendingTotp,
   replaceRecoveryCodes,
@@ -159,6 +160,7 @@ export async function dropUnneededCodes(
   transaction: TransactionSql,
   personId: string,
 ): Promise<void> {
+  await lockFactors(transaction, personId)
   const person = await findPerson(transaction, personId)
   if (person && !person.totp_secret && person.passkeys === 0) {
     await replaceRecoveryCodes(transaction, personId, [])
@@ -171,6 +173,7 @@ export async function renewRecoveryCodes(
   personId: string,
 ): Promise<string[]> {
   return await withTransaction(sql, async (transaction) => {
+    await lockFactors(transaction, personId)
     const person = await findPerson(transaction, personId)
     if (!person?.totp_secret && !person?.passkeys) {
       throw new GatewayError('conflict', { message: 'add an authenticator app or a passkey first' })

@@ -4,6 +4,7 @@ import { withTransaction } from '../../../base/database/transaction.ts'
 import { GatewayError } from '../../../base/lib/errors.ts'
 import { newId } from '../../../base/lib/ids.ts'
 import { writeAudit } from '../audit-log/audit-log.ts'
+import { lockFactors } from '../factors/factor-store.ts'
 import { dropUnneededCodes, putRecoveryCodes } from '../factors/factors.ts'
 import type { Exchange, SignInParts } from '../parts.ts'
 import { SIGNED_IN, type SignInOutcome } from '../passwords/password-sign-in.ts'
@@ -171,6 +172,7 @@ export async function addPasskey(
   const created = await refuseWith400(readCreated(passkey.credential, expect(parts, challenge)))
   const id = newId('pky')
   const codes = await withTransaction(parts.sql, async (transaction) => {
+    await lockFactors(transaction, session.user.id)
     const before = await findPerson(transaction, session.user.id)
     const isNew = await insertPasskey(transaction, {
       id,

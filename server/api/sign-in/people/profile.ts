@@ -3,7 +3,7 @@ import { GatewayError } from '../../../base/lib/errors.ts'
 import { countRecoveryCodes } from '../factors/factor-store.ts'
 import { beginTotp, finishTotp, removeTotp, renewRecoveryCodes } from '../factors/factors.ts'
 import type { Exchange, SignInParts } from '../parts.ts'
-import { findPerson, updateProfile } from '../person-store.ts'
+import { findPerson, type ProfileChange, updateProfile } from '../person-store.ts'
 import type { Session } from '../sessions/session.ts'
 import { deleteSession, deleteSessions, selectSessions } from '../sessions/session-store.ts'
 import { renewSession } from '../sessions/sessions.ts'
@@ -23,10 +23,9 @@ export async function describeFactors({ sql }: SignInParts, personId: string) {
 export async function changeProfile(
   { sql }: SignInParts,
   { user }: Session,
-  change: { readonly name?: string | undefined; readonly language?: 'en' | 'zh' | undefined },
+  change: ProfileChange,
 ): Promise<void> {
-  const { name = user.name, language = user.language } = change
-  await updateProfile(sql, user.id, { name, language })
+  await updateProfile(sql, user.id, change)
 }
 
 export async function listSessions({ sql }: SignInParts, session: Session) {

@@ -18,7 +18,11 @@ import { closeTask, endAttempt } from '../store.ts'
 import type { ClaimedTask, TaskRow } from '../task.ts'
 import { addEvent, addUnchargedCost, listAttempts } from '../timeline-store.ts'
 import { readCharge } from '../view-store.ts'
+import { whenUnlocked } from '../when-unlocked.ts'
 import { chargeTask, maximumUpstreamCost, type TaskCharge, type TaskEnding } from './charge-task.ts'
+
+/** Far less than the lease, which not every caller renews. */
+const LOCKED_PAUSES_MAX = 200
 
 export interface FinishOptions {
   /** The charge, if it does not follow from the ending. */
@@ -38,7 +42,7 @@ export interface FinishOptions {
   readonly galleryDetails?: JsonObject
 }
 
-/** Ends a task. False when the lease is lost. */
+/** Ends a task, once no other transaction has its account. False when the lease is lost. */
 export async function finish(
   engine: Engine,
   task: ClaimedTask,
@@ -47,8 +51,10 @@ export async function finish(
 ): Promise<boolean> {
   const charge = options.charge ?? chargeTask(task, ending)
   failpoint('task-finish')
-  const isEnded = await withTransaction(engine.sql, (transaction) =>
-    close(engine, transaction, task, ending, charge, options),
+  const isEnded = await whenUnlocked(engine.sql, task.account_id, LOCKED_PAUSES_MAX, () =>
+    withTransaction(engine.sql, (transaction) =>
+      close(engine, transaction, task, ending, charge, options),
+    ),
   )
   failpoint('task-finished')
   if (!isEnded) return false

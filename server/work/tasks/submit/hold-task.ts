@@ -2,10 +2,9 @@
  * Creates a task with its hold in one transaction. Repeats it while another transaction has locked
  * the account, and while the database is coming back.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { TransactionSql } from 'postgres'
 import { withTransaction } from '../../../base/database/transaction.ts'
-import { isLocked, isUnavailable, isUniqueViolation } from '../../../base/database/unavailable.ts'
+import { isUnavailable, isUniqueViolation } from '../../../base/database/unavailable.ts'
 import { type Context, noteRates, timed } from '../../../base/http/context.ts'
 import { GatewayError } from '../../../base/lib/errors.ts'
 import { newId } from '../../../base/lib/ids.ts'
@@ -13,7 +12,6 @@ import type { JsonObject } from '../../../base/lib/json.ts'
 import { formatAmount } from '../../../base/lib/money.ts'
 import type { Caller } from '../../../money/accounts/accounts.ts'
 import { holdForTask, keepAnswer } from '../../../money/ledger/holds/task-holds.ts'
-import { findUnlocked } from '../../../money/ledger/posting/move-store.ts'
 import { UpstreamFailure } from '../../../wire/upstreams/failure.ts'
 import { countedQuantities } from '../../pipeline/hold/counted-quantities.ts'
 import { pinBase } from '../../pipeline/hold/pin-base.ts'
@@ -36,10 +34,11 @@ import { encodeConversion } from '../stored-conversion.ts'
 import type { TaskSubmission } from '../submission.ts'
 import type { ClaimedTask } from '../task.ts'
 import { addEvent } from '../timeline-store.ts'
+import { whenUnlocked } from '../when-unlocked.ts'
 import type { Plan } from './plan.ts'
 
-const LOCKED_MS = 2_000
-const LOCKED_PAUSE_MS = 50
+/** As long as a call would wait for its hold. */
+const LOCKED_PAUSES_MAX = 40
 /** A recording that no worker has converted by then fails its task. */
 const CONVERSION_MS_MAX = 6 * 3_600_000
 
@@ -79,7 +78,9 @@ async function insertHeld(engine: Engine, order: NewTaskOrder): Promise<ClaimedT
   const taskId = newId('task')
   const outcome = await timed(order.context, 'hold', () =>
     engine.services.whileAway(order.context, () =>
-      whenUnlocked(engine, order.caller.accountId, () => insertOnce(engine, order, taskId)),
+      whenUnlocked(engine.sql, order.caller.accountId, LOCKED_PAUSES_MAX, () =>
+        insertOnce(engine, order, taskId),
+      ),
     ),
   ).catch((error: unknown) => {
     if (!isUnavailable(error)) throw error
@@ -95,28 +96,6 @@ async function insertHeld(engine: Engine, order: NewTaskOrder): Promise<ClaimedT
   const task = await readClaimedTask(engine.sql, own)
   if (!task) throw new GatewayError('internal', { cause: `task ${taskId} was not written` })
   return task
-}
-
-/** Repeats `work` while another transaction has the account, for as long as a call would wait. */
-async function whenUnlocked<T>(
-  { sql }: Engine,
-  accountId: string,
-  work: () => Promise<T>,
-): Promise<T> {
-  const deadline = performance.now() + LOCKED_MS
-  for (;;) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!isLocked(error)) throw error
-      // Asked without waiting, so that a locked account does not use up the connections.
-      while (!(await findUnlocked(sql, [accountId])).has(accountId)) {
-        if (performance.now() > deadline) throw error
-        await sleep(LOCKED_PAUSE_MS)
-      }
-      if (performance.now() > deadline) throw error
-    }
-  }
 }
 
 /** Inserts the task, unless an attempt whose commit was lost on its way back did. */
