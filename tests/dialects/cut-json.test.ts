@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { cutJson, type JsonPath } from '../../server/wire/dialects/cut-json.ts'
-import { parseRequestJson } from '../../server/wire/dialects/json-scan.ts'
+import { parseRequestJson } from '../../server/wire/dialects/request-json/parse.ts'
 
 const cut = (body: string, ...paths: JsonPath[]) => cutJson(Buffer.from(body), paths).toString()
 

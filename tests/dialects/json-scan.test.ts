@@ -2,11 +2,27 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { JsonRefusalReason } from '../../server/wire/dialects/json-refusal.ts'
-import { parseRequestJson, REQUEST_LIMITS, scanJson } from '../../server/wire/dialects/json-scan.ts'
+import {
+  REQUEST_LIMITS,
+  runSteps,
+  scanInSteps,
+  scanJson,
+} from '../../server/wire/dialects/json-scan.ts'
+import { parseInSteps, parseRequestJson } from '../../server/wire/dialects/request-json/parse.ts'
 import { anyText } from '../support/any-text.ts'
 
+/** A scan in steps finds what a scan in one finds. */
+function compareSteps(bytes: Buffer, limits = REQUEST_LIMITS): void {
+  const whole = scanJson(bytes, limits)
+  for (const stepBytes of [1, 7]) {
+    assert.deepEqual(runSteps(scanInSteps(bytes, limits, stepBytes)), whole)
+  }
+}
+
 function refusalOf(body: string | Buffer, limits = REQUEST_LIMITS) {
-  const parsed = parseRequestJson(typeof body === 'string' ? Buffer.from(body) : body, limits)
+  const bytes = Buffer.from(body)
+  if (bytes.length < 1_000) compareSteps(bytes, limits)
+  const parsed = parseRequestJson(bytes, limits)
   assert.ok(!parsed.ok, 'the body should have been refused')
   return parsed
 }
@@ -179,6 +195,26 @@ test('hostile sizes are refused without recursion', () => {
   assert.equal(refusalOf(`{"a":{${keys.slice(0, 100_000).join(',')}}}`).reason, 'too_many_keys')
 })
 
+test('a long body is scanned and parsed in steps of a megabyte', () => {
+  const messages = Array.from({ length: 4_000 }, () => ({
+    role: 'user',
+    content: 'ab '.repeat(300),
+  }))
+  const bytes = Buffer.from(JSON.stringify({ model: 'm', messages, x: ' '.repeat(2 ** 20) }))
+  const countOf = (steps: Generator<void, { readonly ok: boolean }>) => {
+    let count = 0
+    let step = steps.next()
+    for (; !step.done; step = steps.next()) count += 1
+    assert.ok(step.value.ok)
+    return count
+  }
+  const scanned = countOf(scanInSteps(bytes))
+  assert.ok(scanned >= 4, `${scanned}`)
+  const parsed = countOf(parseInSteps(bytes))
+  assert.ok(parsed >= 2 * scanned, `${parsed}`)
+  assert.equal(countOf(parseInSteps(Buffer.from('{"a":1}'))), 0)
+})
+
 test('__proto__ and constructor stay members of the body and reach no prototype', () => {
   const parsed = parseRequestJson(Buffer.from('{"__proto__":{"admin":true},"constructor":1}'))
   assert.ok(parsed.ok)
@@ -195,6 +231,7 @@ test('property: any object is accepted, and every offset cuts out exactly its va
       const expected = JSON.parse(text)
       const keys = Object.keys(expected)
       fc.pre(new Set(keys.map((key) => key.toUpperCase().toLowerCase())).size === keys.length)
+      compareSteps(Buffer.from(text))
       const parsed = parseRequestJson(Buffer.from(text))
       assert.ok(parsed.ok)
       assert.deepEqual(new Set(parsed.fields.keys()), new Set(keys))
@@ -210,6 +247,7 @@ test('property: rubbish is refused or parsed, never thrown', () => {
   fc.assert(
     fc.property(fc.array(pieces), (parts) => {
       const body = `{"a":${parts.join('')}`
+      compareSteps(Buffer.from(body))
       const parsed = parseRequestJson(Buffer.from(body))
       if (parsed.ok) assert.deepEqual(parsed.value, JSON.parse(body))
     }),

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parseRequestJson, REQUEST_LIMITS } from '../../server/wire/dialects/json-scan.ts'
+import { REQUEST_LIMITS } from '../../server/wire/dialects/json-scan.ts'
+import { parseRequestJson } from '../../server/wire/dialects/request-json/parse.ts'
 import { type JsonEdits, spliceJson } from '../../server/wire/dialects/splice.ts'
 
 function splice(body: string, edits: JsonEdits): string {

@@ -101,8 +101,8 @@ for (const [what, receive] of Object.entries({ receiveBody, receiveAnswer, recei
   })
 }
 
-test('a long body is parsed in one turn and judged in another', async () => {
-  const turnsOf = async (bytes: number) => {
+test('a long body is scanned and parsed in turns of a megabyte, and judged in another', async () => {
+  const turnsOf = async (texts: number) => {
     const shared = openShared()
     shared.state.isShared = false
     const { loop } = shared.memory
@@ -112,12 +112,13 @@ test('a long body is parsed in one turn and judged in another', async () => {
       turns += 1
       return turn(account)
     }
-    const body = Readable.from([Buffer.from(JSON.stringify({ x: 'a'.repeat(bytes) }))], {
-      objectMode: false,
-    })
+    const json = JSON.stringify({ x: Array(texts).fill('a'.repeat(1_000)) })
+    const body = Readable.from([Buffer.from(json)], { objectMode: false })
     const request = Object.assign(body, { headers: {}, complete: true })
     await readJson(contextOf('other', shared, request), GB, z.looseObject({}))
     return turns
   }
-  assert.deepEqual([await turnsOf(1_000_000), await turnsOf(9_000_000)], [1, 2])
+  assert.equal(await turnsOf(1_000), 1)
+  const turns = await turnsOf(9_000)
+  assert.ok(turns >= 1 + 8 + 8 && turns <= 1 + 9 + 9 + 2, `${turns} turns`)
 })

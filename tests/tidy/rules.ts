@@ -79,7 +79,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ' ',
   ),
   'server/wire/dialects':
-    `. usage parts contents chat completions-over-chat messages chat-over-messages chat-over-contents
+    `. request-json usage parts contents chat completions-over-chat messages chat-over-messages chat-over-contents
     messages-over-chat responses responses-over-chat images interpretation minutes video fields
     speech synthesis synthesis-over-speech transcription transcription-over-recognition`.split(
       /\s+/,

@@ -191,7 +191,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'An object of a conversation has a key once',
     mistake: 'leaves conversations alone',
-    file: 'server/wire/dialects/json-scan.ts',
+    file: 'server/wire/dialects/request-json/find-duplicate.ts',
     find: "if (readKeys(scannerAt(bytes, member.valueStart)) === 'repeated') return member",
     replace: '',
     tests: ['tests/dialects/json-scan.test.ts'],

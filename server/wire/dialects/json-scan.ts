@@ -4,7 +4,7 @@
  * and records where each top-level member is, for `splice.ts`. JSON.parse judges the syntax.
  */
 import { isUtf8 } from 'node:buffer'
-import type { JsonObject } from '../../base/lib/json.ts'
+import { skipString } from '../../base/lib/text/json-string.ts'
 import { type JsonRefusal, type JsonRefusalReason, refuseJson } from './json-refusal.ts'
 
 export interface JsonLimits {
@@ -37,12 +37,7 @@ export type JsonFields = ReadonlyMap<string, JsonMember>
 
 export type JsonScan = { readonly ok: true; readonly fields: JsonFields } | JsonRefusal
 
-export type ParsedRequest =
-  | { readonly ok: true; readonly value: JsonObject; readonly fields: JsonFields }
-  | JsonRefusal
-
 const QUOTE = 0x22
-const BACKSLASH = 0x5c
 export const COMMA = 0x2c
 const COLON = 0x3a
 const OPEN_OBJECT = 0x7b
@@ -69,8 +64,6 @@ ACTIONS[COLON] = NAME_END
 const NUMBER_BYTES = new Uint8Array(256)
 for (const character of '+-.0123456789eE') NUMBER_BYTES[character.charCodeAt(0)] = 1
 
-/** Walking a short string is cheaper than a call of the native search. */
-const WALK_BYTES = 32
 /** Without an exponent, only a number with more digits than this can exceed the largest double. */
 const SAFE_NUMBER_BYTES = 308
 
@@ -83,7 +76,14 @@ interface Cursor {
   inside: number
   /** Set once a reader below has returned false. */
   refusal: JsonRefusalReason | undefined
+  /** Containers that are open around the position; 0 between the members that are read. */
+  level: number
+  /** A scan in steps pauses at the first position from here on that is inside of a container. */
+  pauseAt: number
 }
+
+/** A step takes some milliseconds. */
+const STEP_BYTES = 1024 * 1024
 
 /**
  * Scans a whole request body. The offsets may be used only after JSON.parse has accepted the
@@ -93,15 +93,26 @@ interface Cursor {
  * encoding/json) match names that way, and such an upstream would read the other one.
  */
 export function scanJson(bytes: Buffer, limits: JsonLimits = REQUEST_LIMITS): JsonScan {
+  return runSteps(scanInSteps(bytes, limits, Infinity))
+}
+
+/** Scans as `scanJson` does. Other work may be done wherever it yields. */
+export function* scanInSteps(
+  bytes: Buffer,
+  limits: JsonLimits = REQUEST_LIMITS,
+  stepBytes = STEP_BYTES,
+): Generator<void, JsonScan> {
   if (!isUtf8(bytes)) return refuseJson('encoding')
-  const cursor: Cursor = { bytes, limits, position: 0, values: 1, inside: 0, refusal: undefined }
+  const cursor = scannerAt(bytes, 0, limits, stepBytes)
   if (skipSpace(cursor) !== OPEN_OBJECT) return refuseJson('not_an_object')
   const members: JsonMember[] = []
-  if (!readMembers(cursor, members)) {
+  if (!(yield* readMembers(cursor, members, stepBytes))) {
     return refuseJson(cursor.refusal ?? 'syntax', cursor.position, members.at(-1)?.key)
   }
   const isLarge = members.length + cursor.inside > limits.keys
-  if (isLarge && hasMoreKeys(bytes, limits.keys)) return refuseJson('too_many_keys')
+  if (isLarge && (yield* hasMoreKeys(bytes, limits.keys, stepBytes))) {
+    return refuseJson('too_many_keys')
+  }
   const double = findDuplicate(members)
   if (double !== undefined) return refuseJson('duplicate_key', double.keyStart, double.key)
   return { ok: true, fields: new Map(members.map((member) => [member.key, member])) }
@@ -112,19 +123,39 @@ export function scanJson(bytes: Buffer, limits: JsonLimits = REQUEST_LIMITS): Js
  * bytes that JSON.parse has accepted.
  */
 export function scanMembers(bytes: Buffer, start: number): readonly JsonMember[] {
-  const cursor = scannerAt(bytes, start)
   const members: JsonMember[] = []
-  readMembers(cursor, members)
+  runSteps(readMembers(scannerAt(bytes, start), members, Infinity))
   return members
 }
 
-/** Returns a scanner that is at `position`. Only for bytes that JSON.parse has accepted. */
-export function scannerAt(bytes: Buffer, position: number): Cursor {
-  return { bytes, limits: NO_LIMITS, position, values: 1, inside: 0, refusal: undefined }
+/** Runs all steps of a reader. */
+export function runSteps<Result>(steps: Generator<void, Result>): Result {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/**
+ * Returns a scanner that is at `position`. Without limits only for bytes that JSON.parse has
+ * accepted.
+ */
+export function scannerAt(
+  bytes: Buffer,
+  position: number,
+  limits: JsonLimits = NO_LIMITS,
+  pauseAt = Infinity,
+): Cursor {
+  const counts = { values: 1, inside: 0, level: 0 }
+  return { bytes, limits, position, refusal: undefined, pauseAt, ...counts }
 }
 
 /** Reads an object from its opening brace on. After a refusal the last member is the culprit. */
-function readMembers(cursor: Cursor, members: JsonMember[]): boolean {
+function* readMembers(
+  cursor: Cursor,
+  members: JsonMember[],
+  stepBytes: number,
+): Generator<void, boolean> {
   cursor.position++
   if (skipSpace(cursor) === CLOSE_OBJECT) return true
   for (;;) {
@@ -132,7 +163,12 @@ function readMembers(cursor: Cursor, members: JsonMember[]): boolean {
     const key = readKey(cursor)
     if (key === undefined) return stop(cursor, 'syntax')
     const { position: valueStart, inside: before } = cursor
-    const read = skipValue(cursor)
+    let read = skipValue(cursor)
+    while (read && cursor.position >= cursor.pauseAt) {
+      yield
+      cursor.pauseAt = cursor.position + stepBytes
+      if (cursor.level > 0) read = resume(cursor)
+    }
     const { position: valueEnd } = cursor
     members.push({ key, keyStart, valueStart, valueEnd, inside: cursor.inside - before })
     if (!read) return false
@@ -152,93 +188,6 @@ export function findDuplicate(members: readonly JsonMember[]): JsonMember | unde
     if (folds.add(foldKey(member.key)).size === size) return member
   }
   return undefined
-}
-
-/**
- * Scans and parses a request body that must be one JSON object. Numbers have JavaScript's
- * precision; their original spelling is in the bytes. `__proto__` and `constructor` are ordinary
- * own members of the value: reading known names and serialising are safe, but it must not be copied
- * with Object.assign, and names chosen by a caller need Object.hasOwn.
- */
-export function parseRequestJson(bytes: Buffer, limits?: JsonLimits): ParsedRequest {
-  const scan = scanJson(bytes, limits)
-  if (!scan.ok) return scan
-  let value: JsonObject
-  try {
-    value = JSON.parse(bytes.toString('utf8'))
-  } catch {
-    return refuseJson('syntax')
-  }
-  const double = findInnerDuplicate(bytes, value, scan.fields)
-  if (double) return refuseJson('duplicate_key', double.valueStart, double.key)
-  return { ok: true, value, fields: scan.fields }
-}
-
-/**
- * Returns the first top-level member in which an object has a duplicate key. Parsers disagree on
- * which duplicate counts, so a vendor could serve what was not priced. JSON.parse keeps only one,
- * which leaves fewer members than the bytes have. The arguments of a tool are exempt in
- * conversations: models write them.
- */
-function findInnerDuplicate(
-  bytes: Buffer,
-  value: JsonObject,
-  fields: JsonFields,
-): JsonMember | undefined {
-  for (const member of fields.values()) {
-    if (member.inside < 2 || countMembers(value[member.key]) === member.inside) continue
-    if (!CONVERSATIONS.has(member.key)) return member
-    if (readKeys(scannerAt(bytes, member.valueStart)) === 'repeated') return member
-  }
-  return undefined
-}
-
-const CONVERSATIONS: ReadonlySet<string> = new Set(['messages', 'input'])
-
-/** `inside`: only the arguments of the object that is read have a key twice. */
-type Keys = 'unique' | 'inside' | 'repeated'
-
-/** Reads a container of a conversation from its opening on; the body's depth limits recursion. */
-function readKeys(cursor: Cursor): Keys {
-  const { bytes } = cursor
-  const isArray = bytes[cursor.position] === OPENING.array
-  cursor.position++
-  const folds = new Set<string>()
-  let keys: Keys = 'unique'
-  let isCall = false
-  for (let count = 1; !CLOSING.has(skipSpace(cursor)); count++) {
-    const key = isArray ? '' : (readKey(cursor) ?? '')
-    if (!isArray && folds.add(foldKey(key)).size < count) keys = 'repeated'
-    const { position } = cursor
-    const opening = bytes[position]
-    if (opening === OPENING.array || opening === OPENING.object) {
-      const below = readKeys(cursor)
-      if (below !== 'unique' && key === 'input' && keys === 'unique') keys = 'inside'
-      else if (below !== 'unique' && key !== 'arguments') keys = 'repeated'
-    } else {
-      skipValue(cursor)
-      if (key === 'type') isCall = CALL.test(bytes.toString('utf8', position, cursor.position))
-    }
-    if (skipSpace(cursor) === COMMA) cursor.position++
-  }
-  cursor.position++
-  return keys === 'inside' ? (isCall ? 'unique' : 'repeated') : keys
-}
-
-/** The type of a block that calls a tool, as JSON. */
-const CALL = /tool_use"$/
-
-/** Counts members at any depth. Recursion is limited by the depth of the body. */
-function countMembers(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0
-  let count = 0
-  if (Array.isArray(value)) {
-    for (const one of value) count += countMembers(one)
-    return count
-  }
-  const own = Object.values(value)
-  for (const one of own) count += countMembers(one)
-  return count + own.length
 }
 
 /** Moves to the next byte that is not white space and returns it; -1 at the end. */
@@ -265,15 +214,18 @@ export function readKey(cursor: Cursor): string | undefined {
 }
 
 /** Returns true for more than `most` different keys, at any depth. */
-function hasMoreKeys(bytes: Buffer, most: number): boolean {
+function* hasMoreKeys(bytes: Buffer, most: number, stepBytes: number): Generator<void, boolean> {
   const keys = new Set<string>()
-  const cursor = scannerAt(bytes, 0)
-  for (let open = 0; keys.size <= most; ) {
-    open = bytes.indexOf(QUOTE, cursor.position)
-    cursor.position = open === -1 ? -1 : skipString(bytes, open)
-    if (cursor.position === -1) return false
-    const key = bytes.toString('latin1', open, cursor.position)
-    if (skipSpace(cursor) === COLON) keys.add(key)
+  const cursor = scannerAt(bytes, 0, NO_LIMITS, stepBytes)
+  while (keys.size <= most) {
+    const open = bytes.indexOf(QUOTE, cursor.position)
+    const end = open === -1 ? -1 : skipString(bytes, open)
+    if (end === -1) return false
+    cursor.position = end
+    if (skipSpace(cursor) === COLON) keys.add(bytes.toString('latin1', open, end))
+    if (cursor.position < cursor.pauseAt) continue
+    yield
+    cursor.pauseAt = cursor.position + stepBytes
   }
   return true
 }
@@ -317,11 +269,20 @@ export function skipValue(cursor: Cursor): boolean {
   }
 }
 
-/** Moves over an array or object, however deep, with a counter in place of a stack. */
+/** Goes on with a container in which the cursor has paused. */
+function resume(cursor: Cursor): boolean {
+  return cursor.position < cursor.bytes.length ? skipContainer(cursor) : stop(cursor, 'syntax')
+}
+
+/**
+ * Moves over an array or object, however deep, with a counter in place of a stack. Returns true
+ * with a level above 0 where it pauses.
+ */
 function skipContainer(cursor: Cursor): boolean {
   const { bytes, limits } = cursor
+  const end = Math.min(bytes.length, cursor.pauseAt)
   // The object that is read is level 1.
-  let level = 1
+  let level = Math.max(cursor.level, 1)
   do {
     const action = ACTIONS[bytes[cursor.position] ?? 0]
     if (action === STRING) {
@@ -339,8 +300,9 @@ function skipContainer(cursor: Cursor): boolean {
       if (cursor.values > limits.values) return stop(cursor, 'too_many_values')
       cursor.position++
     }
-  } while (level > 1 && cursor.position < bytes.length)
-  return level === 1 || stop(cursor, 'syntax')
+  } while (level > 1 && cursor.position < end)
+  cursor.level = level === 1 ? 0 : level
+  return level === 1 || end < bytes.length || stop(cursor, 'syntax')
 }
 
 function stop(cursor: Cursor, refusal: JsonRefusalReason): false {
@@ -372,29 +334,4 @@ function skipLiteral(cursor: Cursor): true {
     if (byte <= 0x20 || byte === COMMA || ACTIONS[byte] === CLOSE) break
   }
   return true
-}
-
-/** The offset behind the closing quote of the string that opens at `open`; -1 without one. */
-function skipString(bytes: Buffer, open: number): number {
-  let position = open + 1
-  for (;;) {
-    const walkEnd = position + WALK_BYTES
-    while (position < walkEnd) {
-      const byte = bytes[position]
-      if (byte === QUOTE) return position + 1
-      if (byte === undefined) return -1
-      position += byte === BACKSLASH ? 2 : 1
-    }
-    const quote = bytes.indexOf(QUOTE, position)
-    if (quote === -1) return -1
-    if (!isEscaped(bytes, quote, position)) return quote + 1
-    position = quote + 1
-  }
-}
-
-/** Returns true if an odd number of backslashes precedes `offset`; `floor` is a clean boundary. */
-function isEscaped(bytes: Buffer, offset: number, floor: number): boolean {
-  let slash = offset - 1
-  while (slash >= floor && bytes[slash] === BACKSLASH) slash--
-  return (offset - slash) % 2 === 0
 }

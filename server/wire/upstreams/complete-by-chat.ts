@@ -5,7 +5,7 @@ import {
   createCompletionStream,
 } from '../dialects/completions-over-chat/answer.ts'
 import { translateCompletionRequest } from '../dialects/completions-over-chat/request.ts'
-import { parseRequestJson } from '../dialects/json-scan.ts'
+import { parseRequestJson } from '../dialects/request-json/parse.ts'
 import { UpstreamFailure } from './failure.ts'
 import type { CallAdapter, CallRequest } from './upstream.ts'
 

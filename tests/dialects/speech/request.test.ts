@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parseRequestJson } from '../../../server/wire/dialects/json-scan.ts'
+import { parseRequestJson } from '../../../server/wire/dialects/request-json/parse.ts'
 import {
   countBilledCharacters,
   countHeldCharacters,

@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import { chatCompletions } from '../../../server/api/endpoints/text/chat-completions.ts'
 import { messagesEndpoint } from '../../../server/api/endpoints/text/messages.ts'
 import { responses } from '../../../server/api/endpoints/text/responses.ts'
-import { parseRequestJson } from '../../../server/wire/dialects/json-scan.ts'
+import { parseRequestJson } from '../../../server/wire/dialects/request-json/parse.ts'
 import { model } from './priced-model.ts'
 
 const WINDOW = model.limits.max_input_tokens ?? 0

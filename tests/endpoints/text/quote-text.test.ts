@@ -7,7 +7,7 @@ import { chatCompletions } from '../../../server/api/endpoints/text/chat-complet
 import { embeddings } from '../../../server/api/endpoints/text/embeddings.ts'
 import { messagesEndpoint } from '../../../server/api/endpoints/text/messages.ts'
 import { responses } from '../../../server/api/endpoints/text/responses.ts'
-import { parseRequestJson } from '../../../server/wire/dialects/json-scan.ts'
+import { parseRequestJson } from '../../../server/wire/dialects/request-json/parse.ts'
 import type { Estimate, QuotedRequest } from '../../../server/work/pipeline/metering.ts'
 import { computeCharge } from '../../../server/work/pipeline/price/charge.ts'
 import { boundHold, type HoldEstimate } from '../../../server/work/pipeline/price/hold-estimate.ts'

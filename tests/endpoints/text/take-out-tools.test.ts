@@ -10,7 +10,7 @@ import { messagesEndpoint } from '../../../server/api/endpoints/text/messages.ts
 import { responses } from '../../../server/api/endpoints/text/responses.ts'
 import { GatewayError } from '../../../server/base/lib/errors.ts'
 import type { PriceEntry } from '../../../server/money/catalog/catalog.ts'
-import { parseRequestJson } from '../../../server/wire/dialects/json-scan.ts'
+import { parseRequestJson } from '../../../server/wire/dialects/request-json/parse.ts'
 import { quote } from '../../../server/work/pipeline/hold/quote.ts'
 import type { Metering } from '../../../server/work/pipeline/metering.ts'
 import type { ResolvedCall } from '../../../server/work/pipeline/request/resolve.ts'

@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { messagesEndpoint } from '../../../server/api/endpoints/text/messages.ts'
 import { DEFAULT_CHAT_QUIRKS } from '../../../server/wire/dialects/chat/quirks.ts'
-import { parseRequestJson } from '../../../server/wire/dialects/json-scan.ts'
 import { translateMessageRequest } from '../../../server/wire/dialects/messages-over-chat/request.ts'
+import { parseRequestJson } from '../../../server/wire/dialects/request-json/parse.ts'
 import { model } from './priced-model.ts'
 
 /** Texts with many characters that are escaped again when their object becomes a string. */

@@ -2,9 +2,9 @@
 
 import type { JsonObject } from '../../../server/base/lib/json.ts'
 import { DEFAULT_CHAT_QUIRKS } from '../../../server/wire/dialects/chat/quirks.ts'
-import { parseRequestJson } from '../../../server/wire/dialects/json-scan.ts'
 import { DEFAULT_MESSAGES_QUIRKS } from '../../../server/wire/dialects/messages/quirks.ts'
 import { createMessagesTap } from '../../../server/wire/dialects/messages/tap.ts'
+import { parseRequestJson } from '../../../server/wire/dialects/request-json/parse.ts'
 import { SHAPES } from '../../../server/wire/upstreams/rerank/shapes.ts'
 import { answerOptions as messageOptions } from '../../dialects/messages-over-chat/answer-options.ts'
 import { answerOptions as responseOptions } from '../../dialects/responses-over-chat/answer-options.ts'
@@ -31,6 +31,13 @@ const ARGUMENTS: Readonly<Record<string, (value: unknown) => readonly unknown[]>
   readRanking: (value) => [value, { results: (list: unknown) => list, score: 'index' }, 2000],
   readRankingUsage: (value) => [value, {}, SHAPES.jina],
   cutJson: (value) => [accept(value).body, [['messages'], ['tools', 3], ['input', 0, 'content']]],
+  skipString: (value) => [value, (value as Buffer).indexOf('"')],
+  scanInSteps: (value) => [value, undefined, CHUNK_BYTES],
+  parseInSteps: (value) => [value],
+  findInnerDuplicate: (value) => {
+    const { body, value: parsed, fields } = accept(value)
+    return [body, parsed, fields]
+  },
   scanMembers: (value) => [accept(value).body, 0],
   spliceJson: (value) => [accept(value).body, accept(value).fields, { remove: ['messages'] }],
   prepareSpeechRequest: (value) => [accept(value).body, accept(value).fields, accept(value).value],
@@ -131,11 +138,17 @@ function isRead({ place, takes, run }: Reader, input: unknown): boolean {
     const given = ARGUMENTS[place.split(' ').at(-1) ?? '']?.(input)
     if (takes === 'chunks' || takes === 'frames')
       pushAll(run(...(given ?? [GIVEN])) as Pushed, input as Buffer)
-    else run(...(given ?? [input, GIVEN, {}]))
+    else runAll(run(...(given ?? [input, GIVEN, {}])))
     return true
   } catch {
     return false
   }
+}
+
+/** Readers in steps return those. */
+function runAll(read: unknown): void {
+  const steps = read as Partial<Generator> | undefined
+  while (steps?.next?.().done === false);
 }
 
 function pushAll(relay: Pushed, body: Buffer): void {

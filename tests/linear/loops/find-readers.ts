@@ -22,6 +22,8 @@ const PLACES = [
   'server/wire/upstreams/rerank/',
   'server/api/endpoints/text/',
   'server/base/lib/text/shorten-json.ts',
+  'server/base/lib/text/json-string.ts',
+  'server/base/lib/text/large-json.ts',
 ]
 const TYPES: Readonly<Record<string, Takes>> = {
   Buffer: 'bytes',
@@ -34,7 +36,7 @@ const TYPES: Readonly<Record<string, Takes>> = {
 }
 const BY_NAME: Readonly<Record<string, Takes>> = { createFrameDecoder: 'frames', unframe: 'frames' }
 const EXPORTED =
-  /^export function (\w+)(?:<[^(]{0,80}>)?\(\s*(?:[\w{},\s]{1,80}?\??:\s*([^=,)]{1,60}))?/gm
+  /^export function\*? (\w+)(?:<[^(]{0,80}>)?\(\s*(?:[\w{},\s]{1,80}?\??:\s*([^=,)]{1,60}))?/gm
 
 /** Returns them without those in `leftOut`. Rejects where that names what does not exist. */
 export async function findReaders(

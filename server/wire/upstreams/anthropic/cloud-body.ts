@@ -1,7 +1,7 @@
 /** Makes a messages body one that a cloud takes (docs/protocols/bedrock.md#request). */
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { stringifyWellFormed } from '../../../base/lib/text/well-formed.ts'
-import { parseRequestJson } from '../../dialects/json-scan.ts'
+import { parseRequestJson } from '../../dialects/request-json/parse.ts'
 import { spliceJson } from '../../dialects/splice.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { nameBetas } from './betas.ts'

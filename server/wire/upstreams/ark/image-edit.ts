@@ -5,7 +5,7 @@
 
 import { asString, isObject, type JsonObject } from '../../../base/lib/json.ts'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
-import { parseRequestJson } from '../../dialects/json-scan.ts'
+import { parseRequestJson } from '../../dialects/request-json/parse.ts'
 import { UpstreamFailure } from '../failure.ts'
 import type { CallRequest, UpstreamAnswer, UpstreamCall } from '../upstream.ts'
 import type { Wire } from '../wire.ts'

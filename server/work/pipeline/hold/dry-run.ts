@@ -1,7 +1,7 @@
 /** Dry run: validates and prices a call without sending it, by the same checks as a real call. */
 
 import { GatewayError, invalidField } from '../../../base/lib/errors.ts'
-import { parseRequestJson } from '../../../wire/dialects/json-scan.ts'
+import { parseRequestJson } from '../../../wire/dialects/request-json/parse.ts'
 import type { Upstream } from '../../../wire/upstreams/upstream.ts'
 import type { Body, FormReading, Metering, RequestMetering } from '../metering.ts'
 import { viewOf } from '../request/customer-view.ts'

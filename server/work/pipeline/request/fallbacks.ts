@@ -5,7 +5,7 @@
 
 import { invalidField } from '../../../base/lib/errors.ts'
 import type { CatalogSnapshot, Model } from '../../../money/catalog/catalog.ts'
-import { parseRequestJson } from '../../../wire/dialects/json-scan.ts'
+import { parseRequestJson } from '../../../wire/dialects/request-json/parse.ts'
 import { spliceJson } from '../../../wire/dialects/splice.ts'
 import type { Body } from '../metering.ts'
 import type { RequestJson } from './read-request.ts'

@@ -6,9 +6,15 @@ import { expectUpload } from '../../../base/http/connections/slow-uploads.ts'
 import { accountOf, type Context, takePortion } from '../../../base/http/context.ts'
 import { readContent } from '../../../base/http/decode-content.ts'
 import { GatewayError } from '../../../base/lib/errors.ts'
+import type { Memory } from '../../../base/lib/memory/memory.ts'
 import type { Caller } from '../../../money/accounts/accounts.ts'
 import { InvalidRequest } from '../../../wire/dialects/invalid-request.ts'
-import { type JsonFields, parseRequestJson } from '../../../wire/dialects/json-scan.ts'
+import type { JsonFields } from '../../../wire/dialects/json-scan.ts'
+import {
+  type ParsedRequest,
+  parseInSteps,
+  parseRequestJson,
+} from '../../../wire/dialects/request-json/parse.ts'
 import { spliceJson } from '../../../wire/dialects/splice.ts'
 import type { Body, FormReading, RequestMetering } from '../metering.ts'
 import type { ReceivedFile, Services } from '../services.ts'
@@ -32,8 +38,6 @@ export interface ReceivedRequest extends RequestJson {
 
 /** The framing and the fields around a form's file. */
 const FRAME_BYTES_MAX = 1024 * 1024
-/** To parse 60 MB takes 0.2 s, to judge what it holds another 0.1 s. */
-const DIVIDED_BYTES = 8 * 1024 * 1024
 const NO_BODY = Buffer.alloc(0)
 const NO_FIELDS: JsonFields = new Map()
 
@@ -52,7 +56,7 @@ export async function readRequest(
       ? await readSentForm(context, fromForm, limitBytes)
       : await readJsonBody(context, limitBytes)
   const named = reading.fromPath ? withMembers(sent, reading.fromPath(context)) : sent
-  const json = await parseInTurn(context, named, reading.schema)
+  const json = await parseJson(context, named, reading.schema)
   return { ...json, file: undefined, digest: () => digestOf(context, sent) }
 }
 
@@ -82,22 +86,34 @@ export async function readJson(
   limitBytes: number,
   schema: ZodType,
 ): Promise<RequestJson> {
-  return await parseInTurn(context, await readJsonBody(context, limitBytes), schema)
+  return await parseJson(context, await readJsonBody(context, limitBytes), schema)
 }
 
-/** Parses a body in one turn of the event loop, and lets the caller judge a long one in another. */
-async function parseInTurn(context: Context, sent: Buffer, schema: ZodType): Promise<RequestJson> {
-  const json = parseJson(sent, schema)
-  if (sent.length >= DIVIDED_BYTES) await context.memory.loop.turn(accountOf(context))
-  return json
+/** Rejects with 400. */
+async function parseJson(context: Context, sent: Buffer, schema: ZodType): Promise<RequestJson> {
+  const parsed = await parseInTurns(sent, context.memory, accountOf(context))
+  return withoutUnset(sent, toRequestJson(sent, parsed), schema)
+}
+
+/** Parses a body; a long one in turns of the event loop, the last of which is left to its judge. */
+export async function parseInTurns(
+  bytes: Buffer,
+  { loop }: Pick<Memory, 'loop'>,
+  account: string,
+): Promise<ParsedRequest> {
+  const steps = parseInSteps(bytes)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    await loop.turn(account)
+  }
 }
 
 /**
- * Parses a body, and removes the fields that are null from its bytes as well: they neither count
- * towards the price nor reach an upstream. Throws 400.
+ * Removes the fields that are null, from the bytes as well: they neither count towards the price
+ * nor reach an upstream.
  */
-function parseJson(sent: Buffer, schema: ZodType): RequestJson {
-  const parsed = parseObject(sent)
+function withoutUnset(sent: Buffer, parsed: RequestJson, schema: ZodType): RequestJson {
   const value = dropUnset(parsed.value, schema)
   if (value === parsed.value) return parsed
   const set: Record<string, string> = {}
@@ -110,7 +126,10 @@ function parseJson(sent: Buffer, schema: ZodType): RequestJson {
 
 /** Parses a JSON object. Throws 400. */
 export function parseObject(body: Buffer): RequestJson {
-  const parsed = parseRequestJson(body)
+  return toRequestJson(body, parseRequestJson(body))
+}
+
+function toRequestJson(body: Buffer, parsed: ParsedRequest): RequestJson {
   if (!parsed.ok) {
     const { message, field } = parsed
     throw new GatewayError('invalid_request', { message, ...(field ? { param: field } : {}) })

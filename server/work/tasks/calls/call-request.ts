@@ -1,7 +1,7 @@
 /** Prepares a deferred call: the caller's request, and an upstream route that serves it. */
 import { withTransaction } from '../../../base/database/transaction.ts'
 import { newId } from '../../../base/lib/ids.ts'
-import { parseRequestJson } from '../../../wire/dialects/json-scan.ts'
+import { parseRequestJson } from '../../../wire/dialects/request-json/parse.ts'
 import { UpstreamFailure } from '../../../wire/upstreams/failure.ts'
 import type { CallAdapter, CallRequest, Upstream } from '../../../wire/upstreams/upstream.ts'
 import type { Metering } from '../../pipeline/metering.ts'

@@ -12,7 +12,7 @@ import {
   printValue,
 } from '../../../../base/lib/json.ts'
 import { cutJson, type JsonPath } from '../../../../wire/dialects/cut-json.ts'
-import { parseRequestJson } from '../../../../wire/dialects/json-scan.ts'
+import { parseRequestJson } from '../../../../wire/dialects/request-json/parse.ts'
 import { spliceJson } from '../../../../wire/dialects/splice.ts'
 import type { TakenOut, TextRequest } from '../../../../work/pipeline/metering.ts'
 import type { ToolOffer } from '../../../../work/pipeline/price/dimensions.ts'

@@ -5,6 +5,7 @@
 import { isObject, type JsonObject, member, writeJson } from '../../../../base/lib/json.ts'
 import type { Portion } from '../../../../base/lib/memory/budget.ts'
 import type { Memory } from '../../../../base/lib/memory/memory.ts'
+import { STEPPED_BYTES } from '../../../../wire/dialects/request-json/parse.ts'
 
 export interface RememberedTurn {
   readonly id: string
@@ -37,13 +38,15 @@ export class TurnMemory {
 
   /**
    * Forgets the turn before, and the oldest ones of the account if its share is used. A turn
-   * without room is not kept: its id is then unknown.
+   * without room is not kept: its id is then unknown. Items of a long message are copied, since a
+   * string in them would keep megabytes of it that are counted nowhere.
    */
-  keep(turn: RememberedTurn): void {
+  keep({ id, items }: RememberedTurn, messageBytes: number): void {
     this.forget()
-    const bytes = Buffer.byteLength(writeJson(turn.items))
+    const text = writeJson(items)
+    const bytes = Buffer.byteLength(text)
     if (bytes > TURN_BYTES_MAX || !this.makeRoom(bytes * TURN_FACTOR)) return
-    this.turn = turn
+    this.turn = { id, items: messageBytes > STEPPED_BYTES ? JSON.parse(text) : items }
     const turns = kept.get(this.accountId) ?? new Set()
     kept.set(this.accountId, turns.add(this))
   }

@@ -15,9 +15,14 @@ import {
   writeJson,
 } from '../../../../base/lib/json.ts'
 import { SHARED_BYTES } from '../../../../base/lib/queues/loop-share.ts'
-import { type JsonFields, parseRequestJson } from '../../../../wire/dialects/json-scan.ts'
+import type { JsonFields } from '../../../../wire/dialects/json-scan.ts'
+import {
+  type ParsedRequest,
+  parseRequestJson,
+} from '../../../../wire/dialects/request-json/parse.ts'
 import { encodeUnknownResponse } from '../../../../wire/dialects/responses/encode-lost.ts'
 import { spliceJson } from '../../../../wire/dialects/splice.ts'
+import { parseInTurns } from '../../../../work/pipeline/request/read-request.ts'
 import type { Waiting } from '../../../../work/pipeline/services.ts'
 import type { PlainServices } from '../../endpoint.ts'
 import type { SocketUser } from '../../sockets.ts'
@@ -80,6 +85,12 @@ type Arrived = Waiting & { readonly bytes: number }
 
 /** Counts a message that is no call of its own. Rejects with 429 over the caller's limits. */
 type Count = () => Promise<void>
+
+/** All items of a call's input, and the bytes of the message that asked for it. */
+interface WholeInput {
+  readonly items: readonly unknown[]
+  readonly messageBytes: number
+}
 
 interface Message {
   readonly value: JsonObject
@@ -159,11 +170,10 @@ export class ResponseSession implements SocketUser {
 
   /** Starts the response that a message asks for. Throws GatewayError. */
   private async create(data: Buffer, count: Count, arrived: Arrived): Promise<void> {
-    if (data.length >= SHARED_BYTES) await this.waitForTurn(data.length)
-    const parsed = parseRequestJson(data)
+    const parsed = await this.parse(data)
     // The endpoint refuses it in its own words.
     if (!parsed.ok) {
-      this.run(data, [])
+      this.run(data, { items: [], messageBytes: data.length })
       return
     }
     const message = { body: data, ...parsed }
@@ -171,19 +181,27 @@ export class ResponseSession implements SocketUser {
     const problem = problemOf(value)
     if (problem || value.generate === false) await count()
     if (problem) throw problem
-    const items = await this.continueTurn(message, arrived)
+    const own = toItems(value.input)
+    const items = await this.continueTurn(value, own, arrived)
     if (this.isClosed) return
-    if (value.generate === false) this.warmUp(value, items ?? toItems(value.input))
-    else this.run(toBody(message, items), items ?? toItems(value.input))
+    const input = { items: items ?? own, messageBytes: data.length }
+    if (value.generate === false) this.warmUp(value, input)
+    else this.run(toBody(message, items), input)
   }
 
-  /** Waits until a large message may be read. Throws 429 or 503 without room for it meanwhile. */
-  private async waitForTurn(bytes: number): Promise<void> {
+  /** Parses a message, a large one in turns. Throws 429 or 503 without room for it meanwhile. */
+  private async parse(data: Buffer): Promise<ParsedRequest> {
+    if (data.length < SHARED_BYTES) return parseRequestJson(data)
     const { accountId, services } = this.options
     const { bytes: budget, loop } = services.memory
     const portion = budget.portion(accountId, 'request')
-    if (!portion.grow(bytes)) throw portion.refuse(bytes, TOO_MUCH)
-    await loop.turn(accountId).finally(() => portion.release())
+    if (!portion.grow(data.length)) throw portion.refuse(data.length, TOO_MUCH)
+    try {
+      await loop.turn(accountId)
+      return await parseInTurns(data, services.memory, accountId)
+    } finally {
+      portion.release()
+    }
   }
 
   /**
@@ -191,26 +209,26 @@ export class ResponseSession implements SocketUser {
    * undefined if its vendor stores that response, or for any other request.
    */
   private async continueTurn(
-    { value }: Message,
+    { previous_response_id: id }: JsonObject,
+    own: readonly unknown[],
     arrived: Arrived,
   ): Promise<readonly unknown[] | undefined> {
-    const { previous_response_id: id } = value
     if (typeof id !== 'string') return undefined
     const { accountId, services } = this.options
     const turn = this.memory.find(id)
     if (!turn) return undefined
     const find = () => services.storedAnswers.find(accountId, id)
     if (await services.whileAway(arrived, find)) return undefined
-    return [...turn.items, ...toItems(value.input)]
+    return [...turn.items, ...own]
   }
 
-  /** Runs a call of the endpoint; `items` is its whole input. */
-  private run(body: Buffer, items: readonly unknown[]): void {
+  /** Runs a call of the endpoint. */
+  private run(body: Buffer, input: WholeInput): void {
     const { handshake, path, services, socket } = this.options
     const request = createMessageRequest(handshake, path, body)
     this.running = new MessageResponse(request, {
       send: (text) => {
-        if (ENDING.test(text.slice(0, HEAD_LENGTH))) this.remember(text, items)
+        if (ENDING.test(text.slice(0, HEAD_LENGTH))) this.remember(text, input)
         return this.flow.send(text)
       },
       ended: () => this.onEnded(),
@@ -220,12 +238,12 @@ export class ResponseSession implements SocketUser {
   }
 
   /** Answers a request that generates nothing: it sends the input of the next ahead, for free. */
-  private warmUp({ model }: JsonObject, items: readonly unknown[]): void {
+  private warmUp({ model }: JsonObject, { items, messageBytes }: WholeInput): void {
     const id = `resp_${randomText(48)}`
     const name = typeof model === 'string' ? model : ''
     const started = { id, model: name, state: 'in_progress', message: null } as const
     const response = encodeUnknownResponse({ ...started, createdAt: new Date() })
-    this.memory.keep({ id, items })
+    this.memory.keep({ id, items }, messageBytes)
     const begun = { ...response, background: false }
     const completed = { ...begun, status: 'completed', usage: NO_USAGE }
     this.sendEvent({ type: 'response.created', sequence_number: 0, response: begun })
@@ -233,10 +251,11 @@ export class ResponseSession implements SocketUser {
     this.onEnded()
   }
 
-  private remember(text: string, items: readonly unknown[]): void {
+  private remember(text: string, { items, messageBytes }: WholeInput): void {
     const response = member(tryParseJson(Buffer.from(text)), 'response')
     if (!isObject(response) || typeof response.id !== 'string') return
-    this.memory.keep({ id: response.id, items: [...items, ...repeatable(response.output)] })
+    const all = [...items, ...repeatable(response.output)]
+    this.memory.keep({ id: response.id, items: all }, messageBytes)
   }
 
   private sendEvent(event: JsonObject): void {

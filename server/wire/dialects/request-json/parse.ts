@@ -1,0 +1,45 @@
+/** Scans and parses the body of a request. */
+import type { JsonObject } from '../../../base/lib/json.ts'
+import { parseLargeJson } from '../../../base/lib/text/large-json.ts'
+import { type JsonRefusal, refuseJson } from '../json-refusal.ts'
+import { type JsonFields, type JsonLimits, runSteps, scanInSteps } from '../json-scan.ts'
+import { findInnerDuplicate } from './find-duplicate.ts'
+
+export type ParsedRequest =
+  | { readonly ok: true; readonly value: JsonObject; readonly fields: JsonFields }
+  | JsonRefusal
+
+/** A longer body is parsed in steps, and its long strings keep megabytes of it in memory. */
+export const STEPPED_BYTES = 1024 * 1024
+
+/**
+ * Scans and parses a request body that must be one JSON object. Numbers have JavaScript's
+ * precision; their original spelling is in the bytes. `__proto__` and `constructor` are ordinary
+ * own members of the value: reading known names and serialising are safe, but it must not be copied
+ * with Object.assign, and names chosen by a caller need Object.hasOwn.
+ */
+export function parseRequestJson(bytes: Buffer, limits?: JsonLimits): ParsedRequest {
+  return runSteps(parseInSteps(bytes, limits))
+}
+
+/** Parses as `parseRequestJson` does. Other work may be done wherever it yields. */
+export function* parseInSteps(bytes: Buffer, limits?: JsonLimits): Generator<void, ParsedRequest> {
+  const scan = yield* scanInSteps(bytes, limits)
+  if (!scan.ok) return scan
+  let value: JsonObject
+  try {
+    // The scan has found an object.
+    value = (
+      bytes.length <= STEPPED_BYTES
+        ? JSON.parse(bytes.toString('utf8'))
+        : yield* parseLargeJson(bytes)
+    ) as JsonObject
+  } catch {
+    return refuseJson('syntax')
+  }
+  if (bytes.length > STEPPED_BYTES) yield
+  const double = findInnerDuplicate(bytes, value, scan.fields)
+  if (double) return refuseJson('duplicate_key', double.valueStart, double.key)
+  if (bytes.length > STEPPED_BYTES) yield
+  return { ok: true, value, fields: scan.fields }
+}
