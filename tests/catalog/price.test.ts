@@ -54,7 +54,8 @@ test('the first entry whose conditions hold is the price', () => {
   assert.equal(cost({ resolution: '1080p', audio: false }), 3n)
   assert.equal(cost({ seconds: 5 }), 2n)
   assert.equal(cost({ seconds: 10 }), 1n)
-  assert.equal(cost({ seconds: '7' }), 1n, 'a text is not in a range')
+  assert.equal(cost({ seconds: '7' }), 2n, 'a number in a text is in its range')
+  assert.equal(cost({ seconds: '7s' }), 1n, 'another text is in none')
   assert.equal(cost(JSON.parse('{"__proto__": "1080p"}')), 1n)
 })
 

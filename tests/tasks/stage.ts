@@ -19,6 +19,7 @@ export const CHARGE = '5.0094'
 
 const ROUTE = { channel: 'video', upstream_model: 'doubao-seedance-2-0-260128' }
 const PRICE = { unit: 'output_token', per: 1_000_000, amount: '46' }
+const SEARCH = { unit: 'web_search_call', per: 1_000, amount: '4' }
 
 /**
  * Waits short enough for tests. What is under way must not be taken for lost while the machine is
@@ -46,7 +47,7 @@ function videoCatalog(vendorUrl: string): object {
       { id: 'video', upstream: 'ark', settings: { base_url: vendorUrl, api_key: 'vendor-key' } },
     ],
     models: [
-      { id: 'test-video', type: 'video', prices: [PRICE], routes: [ROUTE] },
+      { id: 'test-video', type: 'video', prices: [PRICE, SEARCH], routes: [ROUTE] },
       {
         id: 'test-video-1',
         type: 'video',

@@ -42,7 +42,7 @@ export const MODEL_TYPE_ROWS = {
   },
   video: {
     names: ['Video', '视频'],
-    units: ['second', ...TOKENS, 'image', 'vendor_cost', 'call', 'task'],
+    units: ['second', ...TOKENS, 'image', 'web_search_call', 'vendor_cost', 'call', 'task'],
   },
   erase: { names: ['Subtitle erasure', '字幕擦除'], units: ['second', 'call', 'task'] },
   image: { names: ['Image', '图片'], units: ['image', ...TOKENS, ...TOOL_UNITS, 'call', 'task'] },

@@ -133,6 +133,16 @@ describe('by the image', () => {
     assert.equal((await ask({ model: SEEDREAM, ...free })).answer.status, 200)
   })
 
+  test('tools of the vendor’s, which have a fee, are refused without a price', async () => {
+    for (const tools of [[{ type: 'web_search' }], [{ type: 'other' }], { type: 'web_search' }]) {
+      const { answer } = await ask({ model: 'by-quality', tools })
+      assert.equal(answer.status, 400, answer.text)
+      assert.equal(answer.json.error.code, 'not_priced')
+    }
+    const { answer: none } = await ask({ model: 'by-quality', tools: [] })
+    assert.notEqual(none.json.error?.code, 'not_priced', 'no tool has no fee')
+  })
+
   test('a size chosen by the model is charged as chosen', async () => {
     const { answer, record } = await charged({ model: 'chosen-quality', quality: 'auto' })
     assert.equal(answer.json.quality, 'medium')

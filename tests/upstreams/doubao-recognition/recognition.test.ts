@@ -149,7 +149,7 @@ test('a success without a word or a length is not charged as the longest recordi
   })
 })
 
-for (const duration of [null, '', '60000', true, [], {}, -1]) {
+for (const duration of [null, '', '60 s', true, [], {}, -1]) {
   test(`a length of ${JSON.stringify(duration)} states nothing`, async (t) => {
     const body = { audio_info: { duration }, result: { text, utterances } }
     const { settings, upstreamModel } = await vendor(t, { code: 20000000, body })

@@ -13,6 +13,7 @@ import type { RelayReport } from '../../../wire/dialects/relay.ts'
 import type { CallRequest } from '../../../wire/upstreams/upstream.ts'
 import type { Body, Estimate, Metering, QuotedRequest } from '../../../work/pipeline/metering.ts'
 import { addMediaUrl, createMeasure } from '../text/billing/measure.ts'
+import { readToolFeatures } from '../text/billing/priced-options.ts'
 import { refuseMisspelt } from '../text/billing/refuse-misspelt.ts'
 import { countInputCeiling } from '../text/billing/text-billing.ts'
 import { findReferences } from '../text/references/find-references.ts'
@@ -90,7 +91,7 @@ function quote(request: QuotedRequest): Estimate {
       outputTokens: IMAGES_STATED_MAX * Math.max(each, TOKENS_PER_IMAGE_MAX),
       others: IMAGES_STATED_MAX,
     },
-    dimensions: { alternatives: [readImageFacts(value)], features: [] },
+    dimensions: { alternatives: [readImageFacts(value)], features: readToolFeatures(value) },
   }
 }
 

@@ -3,7 +3,9 @@ import { z } from 'zod'
 import { invalidField } from '../../../base/lib/errors.ts'
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { InvalidRequest } from '../../../wire/dialects/invalid-request.ts'
+import { contentOf } from '../../../wire/dialects/video/content.ts'
 import type { Body, RequestParts } from '../../../work/pipeline/metering.ts'
+import { listSpellings, refuseOtherCase } from '../../../work/pipeline/request/spellings.ts'
 import type { NamedUrl, SourceTask } from '../../../work/tasks/submission.ts'
 import { callbackUrl } from '../callback-url.ts'
 
@@ -110,11 +112,24 @@ export const videoRequest = z.looseObject({
 
 /** Members that the gateway adds from a draft. */
 const OWN_MEMBERS = ['draft_seconds', 'source_channel']
+const ITEM_SPELLINGS = listSpellings(Object.keys(contentItem.shape))
+const MEDIA_SPELLINGS = listSpellings(['url', 'id'])
 
-/** Throws InvalidRequest for members that only the gateway may set. */
-export function refuseOwnMembers({ value }: RequestParts): void {
+/**
+ * Throws for members that only the gateway may set, and for those of content in another letter
+ * case: a vendor that reads them would make, and bill, something else than was priced.
+ */
+export function checkVideoRequest({ value }: RequestParts): void {
   const own = OWN_MEMBERS.find((name) => Object.hasOwn(value, name))
   if (own) throw new InvalidRequest(own, 'unknown field')
+  for (const [index, item] of contentOf(value).entries()) {
+    if (!isObject(item)) continue
+    const at = `content[${index}]`
+    refuseOtherCase(item, ITEM_SPELLINGS, at)
+    for (const [name, inner] of Object.entries(item)) {
+      if (isObject(inner)) refuseOtherCase(inner, MEDIA_SPELLINGS, `${at}.${name}`)
+    }
+  }
 }
 
 export function readVideoParameters(value: Body): JsonObject {
@@ -122,9 +137,8 @@ export function readVideoParameters(value: Body): JsonObject {
 }
 
 /** Returns the id of the draft that the video is made of; undefined for other requests. */
-export function readDraftId({ content }: JsonObject): string | undefined {
-  const items = Array.isArray(content) ? content : []
-  return asString(member(member(items.find(isDraft), 'draft_task'), 'id'))
+export function readDraftId(parameters: JsonObject): string | undefined {
+  return asString(member(member(contentOf(parameters).find(isDraft), 'draft_task'), 'id'))
 }
 
 function isDraft(item: unknown): boolean {
@@ -137,12 +151,13 @@ export function useDraft(parameters: JsonObject, draft: SourceTask): JsonObject 
   if (draft.kind !== 'video' || draft.request.draft !== true) throw refuse('is not a draft')
   if (draft.state !== 'succeeded') throw refuse('has not succeeded')
   if (draft.model !== parameters.model) throw refuse(`was made by '${draft.model}'`)
-  const content = Array.isArray(parameters.content) ? parameters.content : []
   return {
     ...parameters,
-    content: content.map((item) =>
+    content: contentOf(parameters).map((item) =>
       isDraft(item) ? { type: 'draft_task', draft_task: { id: draft.upstream_id } } : item,
     ),
+    // The video has the sound of its draft, whatever the request says.
+    generate_audio: draft.request.generate_audio ?? parameters.generate_audio,
     draft_seconds: draft.result?.duration,
     source_channel: draft.channel_id,
   }
@@ -171,9 +186,9 @@ export function keepVideoParameters(parameters: JsonObject): JsonObject {
 }
 
 /** Returns the addresses of media that the vendor will fetch. */
-export function listMediaUrls({ content }: JsonObject): readonly NamedUrl[] {
-  if (!Array.isArray(content)) return []
-  return content.filter(isObject).flatMap((item, index) => {
+export function listMediaUrls(parameters: JsonObject): readonly NamedUrl[] {
+  return contentOf(parameters).flatMap((item, index) => {
+    if (!isObject(item)) return []
     const type = String(item.type)
     const url = member(item[type], 'url')
     if (typeof url !== 'string' || !/^https?:/i.test(url)) return []

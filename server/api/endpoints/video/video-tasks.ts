@@ -5,11 +5,11 @@ import type { PlainServices } from '../endpoint.ts'
 import type { TaskReading } from '../task-endpoints.ts'
 import { findReferences } from '../text/references/find-references.ts'
 import {
+  checkVideoRequest,
   keepVideoParameters,
   listMediaUrls,
   readDraftId,
   readVideoParameters,
-  refuseOwnMembers,
   useDraft,
   videoRequest,
 } from './video-request.ts'
@@ -25,7 +25,7 @@ export const videoReading: TaskReading = {
   takesPictures: true,
   schema: videoRequest,
   names: { find: findStored },
-  check: refuseOwnMembers,
+  check: checkVideoRequest,
   model: ({ value }) => (typeof value.model === 'string' ? value.model : undefined),
   parameters: readVideoParameters,
   source: { id: readDraftId, use: useDraft },

@@ -134,19 +134,39 @@ export function namesValue(
 function holds(condition: Condition, fact: Facts[string]): boolean {
   if (typeof condition !== 'object') return isSame(condition, fact)
   if (isList(condition)) return condition.some((one) => isSame(one, fact))
-  if (typeof fact !== 'number') return false
+  const figure = toNumber(fact)
+  if (figure === undefined) return false
   const { min, below } = condition
-  return (min === undefined || fact >= min) && (below === undefined || fact < below)
+  return (min === undefined || figure >= min) && (below === undefined || figure < below)
 }
 
 /**
- * Vendors accept `HIGH` and ` 2k ` for `high` and `2K`, so case and surrounding spaces are ignored.
+ * Vendors accept `HIGH` and ` 2k ` for `high` and `2K`, `"60"` for 60, and `"true"` or 1 for true:
+ * so do conditions, or a caller would choose the price by how a value is written.
  */
 function isSame(value: Facts[string], fact: Facts[string]): boolean {
   if (value === fact) return true
-  if (typeof value !== 'string' || typeof fact !== 'string') return false
-  return value.trim().toLowerCase() === fact.trim().toLowerCase()
+  if (typeof value === 'number') return toNumber(fact) === value
+  if (typeof value === 'boolean') return toBoolean(fact) === value
+  return wordOf(value) === wordOf(fact)
 }
+
+const wordOf = (fact: Facts[string]) => String(fact).trim().toLowerCase()
+
+function toNumber(fact: Facts[string]): number | undefined {
+  if (typeof fact === 'number') return fact
+  const word = wordOf(fact)
+  return NUMBER.test(word) ? Number(word) : undefined
+}
+const NUMBER = /^[+-]?\d{1,15}(?:\.\d{0,15})?(?:e[+-]?\d{1,2})?$/
+
+function toBoolean(fact: Facts[string]): boolean | undefined {
+  const word = wordOf(fact)
+  if (TRUE.has(word)) return true
+  return FALSE.has(word) ? false : undefined
+}
+const TRUE: ReadonlySet<string> = new Set(['true', '1', 'yes', 'on', 't', 'y'])
+const FALSE: ReadonlySet<string> = new Set(['false', '0', 'no', 'off', 'f', 'n'])
 
 /** Evaluates a condition for a figure between 0 and `most`. */
 function holdsUpTo(condition: Condition, most = 0): ConditionVerdict {

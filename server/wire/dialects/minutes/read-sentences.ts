@@ -1,5 +1,6 @@
 /** Reads sentences of either service into the neutral form: speaker, text, start and end. */
 import { isObject, type JsonObject, member } from '../../../base/lib/json.ts'
+import { readDecimal } from '../usage/read-count.ts'
 
 export interface RecognisedSentence {
   readonly start_ms: number
@@ -21,9 +22,16 @@ export function readTimeMs(value: unknown): number {
   return typeof ms === 'number' && Number.isFinite(ms) && ms > 0 ? Math.round(ms) : 0
 }
 
-/** A stated length in milliseconds; undefined for anything but a number from 0 on. */
-export function readDurationMs(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
+/**
+ * A stated length in milliseconds, as a number or a numeric string. Undefined for anything else,
+ * and for zero beside sentences: words take time.
+ */
+export function readDurationMs(
+  value: unknown,
+  sentences: readonly RecognisedSentence[],
+): number | undefined {
+  const ms = readDecimal(value) ?? -1
+  return ms > 0 || (ms === 0 && lastEndMs(sentences) === 0) ? ms : undefined
 }
 
 export function readPlainText(value: unknown): string {

@@ -23,7 +23,7 @@ export function emptyTranscript(language: string | undefined): Transcript {
 export function readTranscript(document: JsonObject, language: string | undefined): Transcript {
   const sentences = listObjects(member(document.result, 'utterances')).map(readSentence)
   const text = asString(member(document.result, 'text')) ?? joinSentences(sentences)
-  const durationMs = readDurationMs(member(document.audio_info, 'duration'))
+  const durationMs = readDurationMs(member(document.audio_info, 'duration'), sentences)
   return {
     text,
     language: language ?? (HAN.test(text) ? 'zh' : 'en'),

@@ -4,7 +4,7 @@ import { readChatUsage } from '../chat/read-usage.ts'
 import type { Relay, RelayReport } from '../relay.ts'
 import { createSseParser } from '../sse.ts'
 import { type BodyReading, createBodyTap } from '../tap.ts'
-import { readCount } from '../usage/read-count.ts'
+import { readCount, readDecimal } from '../usage/read-count.ts'
 import { largerOfEach, type UsageReading } from '../usage/usage-reading.ts'
 
 /** Reads an answer in `json` or `verbose_json`. */
@@ -32,9 +32,10 @@ function toAudioTokens(reading: UsageReading): UsageReading {
   return { ...reading, usage: { ...rest, audio_input_token: input } }
 }
 
-/** Rounds seconds up; anything but a number from 0 on is not stated. */
+/** Rounds seconds up; anything but a number from 0 on, or its text, is not stated. */
 function readSeconds(value: unknown): number | undefined {
-  return typeof value === 'number' ? readCount(Math.ceil(value)) : undefined
+  const seconds = readDecimal(value)
+  return seconds === undefined ? undefined : readCount(Math.ceil(seconds))
 }
 
 function readError(document: unknown) {

@@ -3,7 +3,8 @@
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { readResultUrl } from '../../../base/lib/result-url.ts'
 import type { Quantities } from '../../../base/lib/units.ts'
-import { readCount } from '../../dialects/usage/read-count.ts'
+import { readCount, readDecimal } from '../../dialects/usage/read-count.ts'
+import { readVendorTools } from '../../dialects/usage/vendor-tools.ts'
 import {
   contentOf,
   correctRules,
@@ -38,6 +39,8 @@ const PATH = '/contents/generations/tasks'
 const PAGE_SIZE = 500
 /** Fields that every generation takes, with the vendor's defaults. */
 const COMMON = ['return_last_frame', 'watermark', 'safety_identifier', 'execution_expires_after']
+/** Searches to hold for: no request limits them. */
+const SEARCHES_EXPECTED = 3
 /** Members of a task with the values that took effect. */
 const EFFECTIVE = ['duration', 'frames', 'resolution', 'ratio', 'seed', 'revised_prompt']
 /** Members of a task that repeat its request. */
@@ -66,10 +69,16 @@ function prepare(taskOrder: TaskOrder<ArkSettings>): PreparedTask {
     quantities: {
       output_token: countVideoTokens(family, measure),
       second: seconds + inputSeconds,
+      ...(hasTools(order.parameters) ? { web_search_call: SEARCHES_EXPECTED } : {}),
     },
     facts,
     effective: effectiveOf(order.parameters, { resolution, ratio, generate_audio: facts.audio }),
   }
+}
+
+/** The only tool of videos is the vendor's search of the web. */
+function hasTools({ tools }: JsonObject): boolean {
+  return Array.isArray(tools) && tools.length > 0
 }
 
 function withFlags(order: TaskOrder<ArkSettings>): TaskOrder<ArkSettings> {
@@ -192,16 +201,26 @@ function readSuccess(
   }
 }
 
-/** Reads the billed tokens (`completion_tokens`) and the seconds of the video. */
+/**
+ * Reads the billed tokens (`completion_tokens`), the searches, and the seconds of the video. Zero
+ * tokens, and no count of tokens at all, state nothing: an estimate is charged.
+ */
 function readUsage(task: JsonObject): Quantities | undefined {
-  const tokens = member(task.usage, 'completion_tokens') ?? member(task.usage, 'total_tokens')
+  const tokens = tokensOf(task)
   const seconds = secondsOf(task)
+  const { web_search_call: searches = 0 } = readVendorTools(task, task.usage).calls
   const quantities = {
-    // A figure that is not a number becomes -1, which states nothing: an estimate is charged.
-    ...(tokens === undefined ? {} : { output_token: typeof tokens === 'number' ? tokens : -1 }),
+    ...(tokens === undefined ? {} : { output_token: tokens, web_search_call: searches }),
     ...(seconds === undefined ? {} : { second: seconds }),
   }
   return Object.keys(quantities).length > 0 ? quantities : undefined
+}
+
+function tokensOf({ usage }: JsonObject): number | undefined {
+  const counts = ['completion_tokens', 'total_tokens'].map((name) => {
+    return readCount(readDecimal(member(usage, name)))
+  })
+  return counts.find((count) => count !== undefined && count > 0)
 }
 
 function secondsOf({ duration, frames }: JsonObject): number | undefined {
@@ -292,7 +311,7 @@ export const arkVideo: TaskDriver<ArkSettings> = {
     poll: {
       path: (id) => `${PATH}/${id}`,
       read: readTask,
-      isBilled: ({ usage }) => (readCount(member(usage, 'completion_tokens')) ?? 0) > 0,
+      isBilled: (task) => tokensOf(task) !== undefined,
     },
     result: readSuccess,
   }),

@@ -8,7 +8,7 @@ import type { ImageRules } from '../../dialects/fields/model-field.ts'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { UPSTREAM_ERROR } from '../../dialects/reported-error.ts'
 import { type BodyReading, createBodyTap } from '../../dialects/tap.ts'
-import { readFirstCount } from '../../dialects/usage/read-count.ts'
+import { readCount, readDecimal, readFirstCount } from '../../dialects/usage/read-count.ts'
 import { refusalOf } from '../../dialects/video/content.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { sendWithKey } from '../send-with-key.ts'
@@ -99,10 +99,19 @@ function readError(document: unknown) {
 function sizeOf(usage: unknown, sizeText: unknown): '1K' | '2K' | undefined {
   const kind = /_(1|2)k$/.exec(asString(member(usage, 'output_image_type')) ?? '')?.[1]
   if (kind) return kind === '1' ? '1K' : '2K'
+  const made = pixelsOf(usage, 'output_') ?? pixelsOf(usage, '')
   const text = asString(member(usage, 'size')) ?? asString(sizeText) ?? ''
   const [, width, height] = /^(\d{1,5})[x*](\d{1,5})$/.exec(text) ?? []
-  if (width === undefined) return undefined
-  return Number(width) * Number(height) <= PIXELS_1K ? '1K' : '2K'
+  const pixels = made ?? (width === undefined ? undefined : Number(width) * Number(height))
+  return pixels === undefined ? undefined : pixels <= PIXELS_1K ? '1K' : '2K'
+}
+
+/** Returns the pixels of a picture that was made, where the answer states its sides. */
+function pixelsOf(usage: unknown, start: '' | 'output_'): number | undefined {
+  const [width, height] = ['width', 'height'].map((side) => {
+    return readCount(readDecimal(member(usage, start + side)))
+  })
+  return width && height ? width * height : undefined
 }
 
 export const dashscopeImage: CallAdapter<DashscopeSettings> = async (wire, call) => {

@@ -147,7 +147,7 @@ async function poll(wire: Wire, reference: TaskReference<RecordingSettings>): Pr
 
 function readSuccess(document: JsonObject): TaskPoll {
   const sentences = listObjects(member(document.result, 'utterances')).map(readSentence)
-  const statedMs = readDurationMs(member(document.audio_info, 'duration'))
+  const statedMs = readDurationMs(member(document.audio_info, 'duration'), sentences)
   const endMs = lastEndMs(sentences)
   return {
     state: 'succeeded',

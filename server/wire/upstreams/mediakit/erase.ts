@@ -5,7 +5,7 @@
  */
 
 import { asString, type JsonObject, member } from '../../../base/lib/json.ts'
-import { readCount } from '../../dialects/usage/read-count.ts'
+import { readCount, readDecimal } from '../../dialects/usage/read-count.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { requireUrl, restTasks } from '../rest-tasks.ts'
 import type { PreparedTask, TaskDriver, TaskOrder, TaskPoll } from '../task-driver.ts'
@@ -44,8 +44,8 @@ function readSuccess({ result }: JsonObject): TaskPoll {
 /** Rounds the seconds: a film of five seconds has 121 frames and is stated as 5.04. */
 function countSeconds(duration: unknown): number {
   // A figure that is not a number becomes -1, which states nothing: an estimate is charged.
-  if (typeof duration !== 'number' || duration < 0) return -1
-  return Math.max(1, Math.round(duration))
+  const seconds = readDecimal(duration) ?? -1
+  return seconds < 0 ? -1 : Math.max(1, Math.round(seconds))
 }
 
 export const mediakitErase: TaskDriver<MediakitSettings> = {

@@ -5,7 +5,7 @@
 
 import { isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import type { Quantities } from '../../../base/lib/units.ts'
-import { addCounts, readCount } from '../../dialects/usage/read-count.ts'
+import { readCount, readDecimal } from '../../dialects/usage/read-count.ts'
 import {
   contentOf,
   correctRules,
@@ -93,18 +93,17 @@ function readSuccess(task: JsonObject): TaskPoll {
 }
 
 /**
- * Reads the billed seconds, input and output together, and the images with a fee. Where one is not
- * stated, what was ordered is charged: a task's duration says nothing of its input videos.
+ * Reads the billed seconds, input and output together, and the images with a fee. A begun second
+ * counts. Where one is not stated, what was ordered is charged: a task's duration says nothing of
+ * its input videos.
  */
 function readUsage(usage: unknown): Quantities | undefined {
-  const [total, input, output, images] = [
-    'total_seconds',
-    'input_seconds',
-    'output_seconds',
-    'input_image_count',
-  ].map((name) => readCount(member(usage, name)))
+  const read = (name: string) => readDecimal(member(usage, name))
+  const [total, input, output] = ['total', 'input', 'output'].map((one) => read(`${one}_seconds`))
+  const images = readCount(read('input_image_count'))
   const isSplit = input !== undefined && output !== undefined
-  const second = total ?? (isSplit ? addCounts(input, output) : undefined)
+  const seconds = total || (isSplit ? input + output : total)
+  const second = seconds === undefined ? undefined : readCount(Math.ceil(seconds))
   if (second === undefined && images === undefined) return undefined
   return {
     ...(second === undefined ? {} : { second }),

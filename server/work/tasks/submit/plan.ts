@@ -1,6 +1,6 @@
 /** Plans a task before any money moves: the routes that accept it, and the hold it needs. */
 
-import { GatewayError } from '../../../base/lib/errors.ts'
+import { GatewayError, invalidField } from '../../../base/lib/errors.ts'
 import type { JsonObject } from '../../../base/lib/json.ts'
 import type { TaskKind } from '../../../base/lib/task-kinds.ts'
 import type { Model } from '../../../money/catalog/catalog.ts'
@@ -13,8 +13,14 @@ import {
   withChannel,
 } from '../../../wire/upstreams/task-driver.ts'
 import { type Quote, quote } from '../../pipeline/hold/quote.ts'
-import type { Metering } from '../../pipeline/metering.ts'
-import { findUnsold, refuseUnsold } from '../../pipeline/price/dimensions.ts'
+import type { Body, Metering } from '../../pipeline/metering.ts'
+import {
+  findUnsold,
+  listUnpriced,
+  notPriced,
+  type RequestedFeature,
+  refuseUnsold,
+} from '../../pipeline/price/dimensions.ts'
 import { boundHold } from '../../pipeline/price/hold-estimate.ts'
 import { toGatewayError } from '../../pipeline/refusal.ts'
 import { orderRoutes, type UsableRoute } from '../../pipeline/request/find-routes.ts'
@@ -119,9 +125,15 @@ function refusalOf(judge: () => void): InvalidRequest | undefined {
 }
 
 /** Returns the highest quote of all routes, which the hold reserves. */
-export function quoteTask({ model }: ResolvedCall, routes: readonly [Plan, ...Plan[]]): Quote {
+export function quoteTask(
+  { model, request }: Pick<ResolvedCall, 'model' | 'request'>,
+  routes: readonly [Plan, ...Plan[]],
+): Quote {
+  refuseContainers(model, request.value)
   const isSold = ({ prepared }: Plan) =>
     !findUnsold(model.prices, prepared.quantities, prepared.facts)
+  const [fee] = routes.flatMap(({ prepared }) => listUnpriced(model, feesOf(prepared), []))
+  if (fee) throw notPriced(model, fee)
   if (!routes.some(isSold)) {
     const { quantities, facts } = routes[0].prepared
     refuseUnsold(model, quantities, facts)
@@ -129,6 +141,23 @@ export function quoteTask({ model }: ResolvedCall, routes: readonly [Plan, ...Pl
   const [first, ...rest] = routes.map(({ prepared }) => boundOf(model, prepared))
   if (!first) throw new GatewayError('upstream_failed')
   return rest.reduce((a, b) => (b.amountNanos > a.amountNanos ? b : a), first)
+}
+
+/** Throws a 400 for a list or an object in a field that a price depends on. */
+function refuseContainers({ free, prices }: Model, value: Body): void {
+  if (free) return
+  for (const name of prices.flatMap(({ when = {} }) => Object.keys(when))) {
+    const inner = Object.hasOwn(value, name) ? value[name] : undefined
+    if (typeof inner !== 'object' || inner === null) continue
+    const problem = 'must be a text, a number or a boolean: the price depends on it'
+    throw invalidField(name, problem)
+  }
+}
+
+/** Returns the searches of the vendor's that an order asks for: each has a fee of its own. */
+function feesOf({ quantities }: PreparedTask): readonly RequestedFeature[] {
+  const { web_search_call: searches = 0 } = quantities
+  return searches > 0 ? [{ field: 'tools', value: 'web_search', unit: 'web_search_call' }] : []
 }
 
 function boundOf(model: Model, { quantities: planned, facts }: PreparedTask): Quote {

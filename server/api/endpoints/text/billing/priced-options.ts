@@ -32,6 +32,10 @@ export interface PricedOptions {
   calls: number
 }
 
+function newOptions(): PricedOptions {
+  return { facts: {}, features: [], models: [], isHosted: false, calls: 0 }
+}
+
 /**
  * Reads tier, speed, region, thinking, caches and audio, which any dialect may have. `marks`:
  * `isDropped` for a dialect whose translators leave out marks of content for caches, and `isMark`
@@ -42,7 +46,7 @@ export function readCommon(
   measure: Measure,
   marks: Pick<RequestedFeature, 'isDropped' | 'isMark'> = {},
 ): PricedOptions {
-  const options: PricedOptions = { facts: {}, features: [], models: [], isHosted: false, calls: 0 }
+  const options = newOptions()
   readTier(options, value.service_tier)
   readWord(options, 'speed', 'speed', value.speed)
   readWord(options, 'inference_geo', 'region', value.inference_geo)
@@ -146,6 +150,13 @@ export function kindOfVendorFunction(tool: JsonObject): PricedToolKind | undefin
   const name = nameOfTool(tool)
   if (!name?.startsWith('$')) return undefined
   return name === '$web_search' ? WEB_SEARCH : UNKNOWN_TOOL
+}
+
+/** Reads the tools of a request for media, of which vendors run a search of the web alone. */
+export function readToolFeatures(value: JsonObject): readonly RequestedFeature[] {
+  const options = newOptions()
+  readPricedTools(options, value, ({ type }) => (type === 'web_search' ? WEB_SEARCH : UNKNOWN_TOOL))
+  return options.features
 }
 
 /** Calls of a tool to hold for if the request sets no limit. */

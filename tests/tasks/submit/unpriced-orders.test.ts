@@ -1,0 +1,43 @@
+/** Orders that a price cannot be read for are refused before their hold. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { useDraft } from '../../../server/api/endpoints/video/video-request.ts'
+import type { Model, PriceEntry } from '../../../server/money/catalog/catalog.ts'
+import type { ResolvedCall } from '../../../server/work/pipeline/request/resolve.ts'
+import type { SourceTask } from '../../../server/work/tasks/submission.ts'
+import { type Plan, quoteTask } from '../../../server/work/tasks/submit/plan.ts'
+
+const SECOND: PriceEntry = { unit: 'second', per: 1, amountNanos: 10n }
+const SEARCH: PriceEntry = { unit: 'web_search_call', per: 1, amountNanos: 3n }
+const PRO: PriceEntry = { unit: 'second', per: 1, amountNanos: 20n, when: { mode: 'pro' } }
+
+function quote(prices: readonly PriceEntry[], more: object = {}, value: object = {}) {
+  const model = { id: 'films', type: 'video', free: false, prices } as Model
+  const prepared = { quantities: { second: 5, ...more }, facts: {} }
+  const call = { model, request: { value } } as unknown as ResolvedCall
+  return quoteTask(call, [{ prepared } as unknown as Plan]).amountNanos
+}
+
+test('searches of the vendor’s need a price, and are held', () => {
+  assert.equal(quote([SECOND, SEARCH], { web_search_call: 3 }), 59n)
+  assert.equal(quote([SECOND]), 50n)
+  const refused = /^GatewayError: tools: 'web_search' is not sold with 'films'/
+  assert.throws(() => quote([SECOND], { web_search_call: 3 }), refused)
+})
+
+test('a list or an object has no price, where the price depends on the field', () => {
+  for (const mode of [['pro'], { value: 'pro' }, []]) {
+    assert.throws(() => quote([PRO, SECOND], {}, { mode }), /^GatewayError: mode: must be/)
+    assert.equal(quote([SECOND], {}, { mode }), 50n, 'and where it does not, it may be anything')
+  }
+  assert.equal(quote([PRO, SECOND], {}, { mode: null }), 100n)
+})
+
+test('a video has the sound of its draft, whatever its own request says', () => {
+  const request = { draft: true, generate_audio: false }
+  const draft = { kind: 'video', state: 'succeeded', model: 'm', request } as unknown as SourceTask
+  const order = { model: 'm', content: [], generate_audio: true }
+  assert.equal(useDraft(order, draft).generate_audio, false)
+  const old = { ...draft, request: { draft: true } }
+  assert.equal(useDraft(order, old).generate_audio, true, 'drafts of before have no such member')
+})
