@@ -99,10 +99,10 @@ function readError(document: unknown) {
 function sizeOf(usage: unknown, sizeText: unknown): '1K' | '2K' | undefined {
   const kind = /_(1|2)k$/.exec(asString(member(usage, 'output_image_type')) ?? '')?.[1]
   if (kind) return kind === '1' ? '1K' : '2K'
-  const made = pixelsOf(usage, 'output_') ?? pixelsOf(usage, '')
+  const statedPixels = pixelsOf(usage, 'output_') ?? pixelsOf(usage, '')
   const text = asString(member(usage, 'size')) ?? asString(sizeText) ?? ''
   const [, width, height] = /^(\d{1,5})[x*](\d{1,5})$/.exec(text) ?? []
-  const pixels = made ?? (width === undefined ? undefined : Number(width) * Number(height))
+  const pixels = statedPixels ?? (width === undefined ? undefined : Number(width) * Number(height))
   return pixels === undefined ? undefined : pixels <= PIXELS_1K ? '1K' : '2K'
 }
 
