@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { INVARIANTS_IN_CHINESE } from '../../console/src/features/operator-proof/invariants-in-chinese.ts'
 import { createSecretBox, createSecretKey } from '../../server/base/lib/secrets/secrets.ts'
 import { writeCheckpoint } from '../../server/money/ledger/books/write-checkpoint.ts'
 import { type AdminStage, startAdmin } from './support.ts'
@@ -232,6 +233,8 @@ describe('operators', () => {
     assert.ok(overview.accounts.some((one) => one.account_id === tenant.accountId))
     const audit = await stage.read('POST /operator/proof/audit', AS)
     assert.deepEqual([audit.ok, audit.checks.every(({ ok }) => ok)], [true, true])
+    const named = audit.checks.map(({ title }) => title).sort()
+    assert.deepEqual(named, Object.keys(INVARIANTS_IN_CHINESE).sort(), 'each is worded in Chinese')
     const proof = await stage.read('GET /operator/proof', AS)
     assert.equal(proof.last_audit?.ok, true)
     assert.equal(proof.last_checkpoint, null)

@@ -188,7 +188,17 @@ const CLOCK = {
 /** Formats completely, with the time zone. */
 export function formatTime(time: string, language: Language): string {
   const date = { year: 'numeric', month: 'short', day: 'numeric' } as const
-  return timeFormat(language, { ...date, ...CLOCK, timeZoneName: 'short' }).format(new Date(time))
+  return formatWithZone(new Date(time), { ...date, ...CLOCK }, language)
+}
+
+/** Formats with the zone behind the time; Intl has it between day and time in Chinese. */
+function formatWithZone(date: Date, form: Intl.DateTimeFormatOptions, language: Language): string {
+  return `${timeFormat(language, form).format(date)} ${zoneAt(date, form, language)}`
+}
+
+function zoneAt(date: Date, form: Intl.DateTimeFormatOptions, language: Language): string {
+  const parts = timeFormat(language, { ...form, timeZoneName: 'short' }).formatToParts(date)
+  return parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
 }
 
 /** Formats for tables: day and time, the year if it is another one. */
@@ -240,13 +250,12 @@ export function formatTimeIn(time: string, zone: string, language: Language): st
     hour: '2-digit',
     minute: '2-digit',
     hourCycle: 'h23',
-    timeZoneName: 'short',
   } as const
   try {
-    return timeFormat(language, { ...form, timeZone: zone }).format(date)
+    return formatWithZone(date, { ...form, timeZone: zone }, language)
   } catch {
     // The gateway's database may know zones that an old browser does not.
-    return timeFormat(language, form).format(date)
+    return formatWithZone(date, form, language)
   }
 }
 
@@ -259,8 +268,7 @@ export function weekdayName(day: number, language: Language): string {
 
 /** The time zone of the browser, for the head of a column of times: `UTC`, `GMT+8`. */
 export function zoneName(language: Language): string {
-  const parts = timeFormat(language, { timeZoneName: 'short' }).formatToParts(new Date())
-  return parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
+  return zoneAt(new Date(), {}, language)
 }
 
 const STEPS: readonly (readonly [unit: 'day' | 'hour' | 'minute' | 'second', seconds: number])[] = [

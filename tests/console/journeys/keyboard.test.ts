@@ -39,6 +39,7 @@ describe('with the keyboard alone', { skip: noBrowser }, () => {
     await keyboard.type('by hand')
     await keyboard.press('Enter')
     const key = await dialog.getByText(/^tr-/).first().innerText()
+    assert.equal(await dialog.locator(':focus').count(), 1, 'the focus stays in the dialog')
     await press(page, dialog.getByRole('button', { name: 'I have saved it' }))
     await dialog.waitFor({ state: 'hidden' })
     const headers = { authorization: `Bearer ${key}` }

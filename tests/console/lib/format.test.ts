@@ -95,6 +95,8 @@ test('times have a day, and in full their zone', () => {
 test('a time by other clocks names their zone, and an unknown zone fails nothing', () => {
   const midnight = '2020-11-30T16:00:00Z'
   assert.equal(formatTimeIn(midnight, 'Asia/Shanghai', 'en'), 'Dec 1, 2020, 00:00 GMT+8')
+  assert.equal(formatTimeIn(midnight, 'Asia/Shanghai', 'zh'), '2020年12月1日 00:00 GMT+8')
+  assert.match(formatTime(midnight, 'zh'), /^2020年1[12]月\d+日 \d\d:00:00 \S+$/)
   assert.match(formatTimeIn(midnight, 'Mars/Base', 'en'), /2020/)
   assert.deepEqual([weekdayName(1, 'en'), weekdayName(7, 'en')], ['Monday', 'Sunday'])
 })

@@ -1,6 +1,6 @@
 /** A dialog for one action. Its content is mounted each time it opens. */
 import { Modal } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { type ReactNode, useLayoutEffect, useRef } from 'react'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from '../messages.ts'
 
@@ -17,6 +17,11 @@ interface DialogProps {
 export function Dialog(props: DialogProps) {
   const { isOpen, title, onClose, isSticky = false, size = 'md', children } = props
   const t = useMessages(messages)
+  const content = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
+    // A form that gives way to its result takes the focus with it.
+    if (isOpen && document.activeElement === document.body) content.current?.focus()
+  })
   return (
     <Modal
       opened={isOpen}
@@ -29,7 +34,9 @@ export function Dialog(props: DialogProps) {
       closeButtonProps={{ 'aria-label': t('close') }}
       styles={{ title: { fontWeight: 600, fontSize: 16 } }}
     >
-      {children}
+      <div ref={content} tabIndex={-1} style={{ outline: 'none' }}>
+        {children}
+      </div>
     </Modal>
   )
 }

@@ -16,12 +16,13 @@ const TICK_MS = 15_000
 
 export function TimeText({ time, form = 'short', absent = '–' }: TimeTextProps) {
   const { language } = useLanguage()
-  const nowMs = useNow(form === 'relative' ? TICK_MS : undefined)
+  useNow(form === 'relative' ? TICK_MS : undefined)
   if (!time) return <span>{absent}</span>
   const shown = {
     full: () => formatTime(time, language),
     short: () => formatShortTime(time, language),
-    relative: () => formatRelative(time, nowMs, language),
+    // Of this moment: what has just arrived is later than the last tick.
+    relative: () => formatRelative(time, Date.now(), language),
   }[form]()
   const text = (
     <time dateTime={time} style={{ whiteSpace: 'nowrap' }}>

@@ -45,7 +45,7 @@ export const messages = defineMessages(
   {
     ...words.zh,
     title: '提醒',
-    description: '通过 Webhook 和邮件告知账户所有者及运营者的事项。',
+    description: '通过 Webhook 和邮件告知账户所有者及运营人员的事项。',
     settings: '提醒发送至',
     event: '事件',
     what: '内容',

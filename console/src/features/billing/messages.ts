@@ -64,7 +64,7 @@ export const messages = defineMessages(
     receipt: '收据',
     receiptNumber: '收据编号',
     held: '冻结金额',
-    heldHint: '为进行中的调用与任务预留，结束时扣费，余额退回。',
+    heldHint: '为进行中的调用与任务预留，结束时按实际用量扣费，其余退回。',
     debtHint: '超出可用余额的费用。付清之前，付费调用会被拒绝。',
     redeem: '使用兑换码',
     redeemText: '每个兑换码只能为此账户充值一次。',

@@ -170,8 +170,11 @@ function Redeem({ accountId }: { readonly accountId: string }) {
   )
 }
 
-function showReason({ kind, reason, id, model }: Movement) {
-  if (kind !== 'charge' || reason !== null) return reason
+function showReason(
+  { kind, reason, id, model }: Movement,
+  { textOf }: { readonly textOf: (text: string) => string },
+) {
+  if (kind !== 'charge' || reason !== null) return reason && textOf(reason)
   return (
     <TextLink to="/usage" search={{ id }} size="sm">
       {model ?? id}

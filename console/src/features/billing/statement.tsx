@@ -155,7 +155,7 @@ const CREDIT_FIELDS: RowFields<Credit, (typeof messages)['en']> = [
   { word: 'account', in: 'details', show: () => <OwnAccount /> },
   { key: 'created_at', word: 'at', as: 'time' },
   { word: 'kind', show: ({ kind }, { t }) => t(kind) },
-  { word: 'about', show: ({ reason }) => reason },
+  { word: 'about', show: ({ reason }, { textOf }) => reason && textOf(reason) },
   { key: 'amount', as: 'money', places: SUM_PLACES },
 ]
 

@@ -97,7 +97,7 @@ export const messages = defineMessages(
     costInAnswers: '响应中包含费用',
     costInAnswersHint: '响应包含 usage.cost，即使调用未要求。',
     belongsTo: '归属',
-    belongsToHint: '个人密钥在其离开账户时失效。',
+    belongsToHint: '成员离开账户后，其个人密钥失效。',
     theAccount: '账户',
     held: '当前冻结',
     lastUsed: '最近使用',

@@ -23,17 +23,21 @@ export function NewAccountDialog({ adding, onClose, onCreated }: NewAccountProps
   const t = useMessages(messages)
   return (
     <Dialog isOpen={adding !== ''} onClose={onClose} title={t('newAccount')}>
-      <Form initial={/^[A-Z]{3}$/.test(adding) ? adding : 'CNY'} onCreated={onCreated} />
+      <Form
+        initial={/^[A-Z]{3}$/.test(adding) ? adding : 'CNY'}
+        onCreated={onCreated}
+        onClose={onClose}
+      />
     </Dialog>
   )
 }
 
-interface FormProps extends Pick<NewAccountProps, 'onCreated'> {
+interface FormProps extends Pick<NewAccountProps, 'onClose' | 'onCreated'> {
   /** The currency to begin with. */
   readonly initial: string
 }
 
-function Form({ initial, onCreated }: FormProps) {
+function Form({ initial, onClose, onCreated }: FormProps) {
   const t = useMessages(messages)
   const change = useAdminChange('POST /operator/accounts', {
     refreshes: ['GET /operator/accounts'],
@@ -49,7 +53,7 @@ function Form({ initial, onCreated }: FormProps) {
     onCreated(created.id)
   }
   return (
-    <CheckedSubmitForm act={t('create')} onSend={send}>
+    <CheckedSubmitForm act={t('create')} onSend={send} onCancel={onClose}>
       <CheckedField param="name">
         {(error) => (
           <TextInput

@@ -3,6 +3,7 @@ import { Text } from '@mantine/core'
 import { TextLink } from '../../components/links.tsx'
 import { type RowFields, showOwner } from '../../components/list/fields.tsx'
 import { ListPage } from '../../components/list/list-page.tsx'
+import { BasisText } from '../../components/prices/basis-text.tsx'
 import { useStatusOptions, WorkStatus } from '../../components/state/work-status.tsx'
 import { asQuery } from '../../lib/as-query.ts'
 import { formatDuration } from '../../lib/format.ts'
@@ -48,8 +49,12 @@ const FIELDS: RowFields<Call, (typeof messages)['en']> = [
   { key: 'charged', as: 'money' },
   { key: 'upstream_cost', word: 'cost', as: 'money', minor: true, absent: ['–', 'unknown'] },
   { key: 'margin', as: 'money', absent: ['–', 'unknown'] },
-  { key: 'basis', in: 'details' },
-  { word: 'error', in: 'details', show: ({ error }) => error && <Text size="sm">{error}</Text> },
+  { word: 'basis', in: 'details', show: ({ basis }) => basis && <BasisText basis={basis} /> },
+  {
+    word: 'error',
+    in: 'details',
+    show: ({ error }, { textOf }) => error && <Text size="sm">{textOf(error)}</Text>,
+  },
 ]
 
 export function Page() {
@@ -75,7 +80,7 @@ export function Page() {
       rowId={(row) => row.request_id}
       icon="phone"
       drawer={{
-        title: ({ model }) => model,
+        title: ({ model, endpoint }) => model || endpoint,
         below: (call) => (
           <TextLink to="/usage" search={{ account: call.account_id, id: call.request_id }}>
             {t('explain')}

@@ -2,7 +2,8 @@
 import { Alert, Button, List, Stack } from '@mantine/core'
 import { Icon } from '../../components/icon.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
-import { useMessages, useServerText } from '../../lib/i18n.tsx'
+import { formatDuration } from '../../lib/format.ts'
+import { useLanguage, useMessages, useServerText } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 
@@ -14,6 +15,7 @@ const isStep = (step: string): step is (typeof STEPS)[number] =>
 export function TestChannel({ id }: { readonly id: string }) {
   const t = useMessages(messages)
   const textOf = useServerText()
+  const { language } = useLanguage()
   const test = useAdminChange('POST /operator/channels/:channel_id/test', { refreshes: [] })
   const { data } = test
   return (
@@ -37,8 +39,8 @@ export function TestChannel({ id }: { readonly id: string }) {
           <List size="sm">
             {data.steps.map(({ step, ok, detail, milliseconds }) => (
               <List.Item key={step}>
-                {isStep(step) ? t(step) : step}: {textOf(detail)}{' '}
-                {ok ? `(${milliseconds} ms)` : null}
+                {t('step', { step: isStep(step) ? t(step) : step, detail: textOf(detail) })}
+                {ok ? ` (${formatDuration(milliseconds, language)})` : null}
               </List.Item>
             ))}
           </List>

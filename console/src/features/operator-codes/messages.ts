@@ -32,7 +32,7 @@ export const messages = defineMessages(
     description: '每个兑换码只能为一个账户充值一次。',
     create: '生成兑换码',
     count: '数量',
-    amount: '每个金额',
+    amount: '面额',
     note: '备注',
     noteText: '供您自己查看：此批次的用途。',
     expires: '有效期至',

@@ -106,7 +106,7 @@ export const messages = defineMessages(
     newModel: '添加模型',
     fromBook: '从价格表添加',
     emptyTitle: '还没有模型',
-    emptyText: '模型包含价格以及指向渠道的路由。',
+    emptyText: '每个模型都有价格，以及指向渠道的路由。',
     add: '添加模型',
     saveTitle: '以这些变更保存 {id}？',
     saved: '已保存模型 {id}',

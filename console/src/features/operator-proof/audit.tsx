@@ -6,8 +6,9 @@ import { ErrorState } from '../../components/state/error-state.tsx'
 import { StatusBadge } from '../../components/state/status-badge.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
-import { useMessages } from '../../lib/i18n.tsx'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
+import { INVARIANTS_IN_CHINESE } from './invariants-in-chinese.ts'
 import { messages } from './messages.ts'
 
 type Result = AdminAnswer<'POST /operator/proof/audit'>
@@ -28,10 +29,13 @@ export function Audit({ last }: AuditProps) {
     <Panel title={t('audit')} aside={run}>
       <Stack gap="sm">
         <Text size="sm" c="dimmed">
-          {t('auditText')}{' '}
+          {t('auditText')}
+        </Text>
+        <Text size="sm" c="dimmed">
           {last ? (
             <>
-              {t('lastRun')}: <TimeText time={last.at} form="relative" />.
+              {t('lastRun')}
+              <TimeText time={last.at} form="relative" />
             </>
           ) : (
             t('never')
@@ -77,12 +81,13 @@ function Outcome({ result }: { readonly result: Result }) {
 
 function Check({ check }: { readonly check: Result['checks'][number] }) {
   const t = useMessages(messages)
+  const { language } = useLanguage()
   const { id, title, ok, details } = check
   return (
     <Table.Tr>
       <Table.Td valign="top">{id}</Table.Td>
       <Table.Td valign="top">
-        {title}
+        {language === 'zh' ? (INVARIANTS_IN_CHINESE[title] ?? title) : title}
         {details.map(({ subject, found, expected }) => (
           <Box key={subject} fz="xs" c="dimmed" ff="monospace">
             {subject}: {t('found')} {found}, {t('expected')} {expected}

@@ -34,8 +34,13 @@ export function Sealed({ proof: { sealed, last_checkpoint: checkpoint } }: Seale
   return (
     <Panel title={t('sealed')}>
       <Text size="sm" c="dimmed">
-        <CodeText text={t('sealedText')} /> {checkpoint ? null : t('noCheckpoint')}
+        <CodeText text={t('sealedText')} />
       </Text>
+      {checkpoint ? null : (
+        <Text size="sm" c="dimmed">
+          {t('noCheckpoint')}
+        </Text>
+      )}
       <KeyValue facts={facts} />
     </Panel>
   )

@@ -6,7 +6,7 @@ export const VARIABLES_IN_CHINESE: Readonly<Record<string, string>> = {
   PORT: '网关的端口；0 表示任意空闲端口。',
   PUBLIC_URL: '调用方以及抓取文件的供应商访问网关的网址；默认为 http://HOST:PORT。',
   TRUSTED_PROXIES: '信任其 X-Forwarded-For 的代理：地址或网段，以逗号分隔。',
-  OPERATOR_SECOND_FACTOR: '运营者查看密文、修改价格和余额时是否需要双重验证。',
+  OPERATOR_SECOND_FACTOR: '运营人员查看密文、修改价格和余额时是否需要双重验证。',
   DATABASE_URL: '您自己的 PostgreSQL 14 或更新版本；默认使用内嵌数据库。',
   ADMIT_WAIT_SECONDS:
     '数据库不可用期间，新调用等待它恢复的秒数，而不是立即返回 503；应与副本提升为主库所需的时间相当。',

@@ -69,7 +69,7 @@ export const messages = defineMessages(
     title: '概览',
     held: '冻结金额',
     heldNote: '进行中的调用与 {count} 个任务',
-    heldHint: '为进行中的调用与任务预留，结束时扣费，余额退回。',
+    heldHint: '为进行中的调用与任务预留，结束时按实际用量扣费，其余退回。',
     debtHint: '超出可用余额的费用。付清之前，付费调用会被拒绝。',
     debtNote: '结清之前，付费调用会被拒绝',
     daysLeft: '按当前速度约可用 {count} 天',

@@ -80,7 +80,7 @@ export const messages = defineMessages(
     ...words.zh,
     signIn: '登录',
     about:
-      'AI 模型网关：一个地址、一个密钥，接入多家厂商。每次调用前先冻结最高费用，每笔扣费都逐行说明。',
+      'AI 模型网关：一个地址、一个密钥，接入多家供应商。每次调用前先冻结最高费用，每笔扣费都逐行说明。',
     demoText: '此网关处于演示模式：上游为模拟服务，余额为虚拟资金。',
     demoElsewhere: '此网关处于演示模式，请使用其启动时打印的邮箱和密码登录。',
     enterDemo: '进入演示',
@@ -98,7 +98,7 @@ export const messages = defineMessages(
     locked: '您已被锁定，请联系运营人员。',
     linked_elsewhere: '此身份已属于其他人。',
     other_person: '与开始操作的不是同一人。',
-    not_fresh: '提供方未给出新的验证，请使用您自己的第二因素。',
+    not_fresh: '提供方未给出新的验证，请使用您自己的两步验证。',
     bad_invitation: '此邀请已失效。',
     signUp: '创建账户',
     signUpOff: '此处未开放注册，请联系他人邀请您。',

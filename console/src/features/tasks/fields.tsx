@@ -24,7 +24,7 @@ export const TASK_FIELDS: RowFields<ShownTask, (typeof messages)['en']> = [
   {
     word: 'error',
     in: 'details',
-    show: ({ error }) => error && <Text size="sm">{error.message}</Text>,
+    show: ({ error }, { textOf }) => error && <Text size="sm">{textOf(error.message)}</Text>,
   },
   { word: 'cost', place: 6, align: 'right', show: (row) => <Cost task={row} /> },
   { word: 'elapsed', place: 5, align: 'right', minor: true, show: (row) => <Elapsed task={row} /> },
@@ -33,11 +33,7 @@ export const TASK_FIELDS: RowFields<ShownTask, (typeof messages)['en']> = [
   { key: 'id', as: 'copy', in: 'details' },
   { key: 'upstream_id', word: 'upstreamId', as: 'copy', in: 'details' },
   { key: 'key_id', word: 'key', as: 'copy', in: 'details' },
-  {
-    word: 'polls',
-    in: 'details',
-    show: ({ polls }, { t }) => polls !== undefined && t('pollCount', { count: polls }),
-  },
+  { word: 'polls', in: 'details', show: ({ polls }) => polls },
   {
     word: 'nextPoll',
     in: 'details',

@@ -89,6 +89,15 @@ function toneOf({ event, outcome }: Event): 'bad' | undefined {
 
 const SAID_ALREADY = ['at', 'event', 'number', 'released', 'amount', 'charged', 'upstream_id']
 
+/** Words an outcome, a reason and an error's code; another detail has its own name. */
+function wordDetail(key: string, value: unknown, words: (typeof messages)['en' | 'zh']): string {
+  const reason = `reason_${String(value)}`
+  if (key === 'outcome' && isKnown(value)) return words[value]
+  if (key === 'reason') return isKnown(reason) ? words[reason] : String(value)
+  if (key === 'code') return fillText(words.code, { code: String(value) })
+  return `${key.replaceAll('_', ' ')} ${String(value)}`
+}
+
 /** Lists the details that fit on one line, such as amount and channel. */
 function Details({ event, currency }: Pick<StepProps, 'event' | 'currency'>) {
   const { language } = useLanguage()
@@ -96,11 +105,7 @@ function Details({ event, currency }: Pick<StepProps, 'event' | 'currency'>) {
   const rest = Object.entries(event)
     .filter(([key]) => !SAID_ALREADY.includes(key))
     .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
-    .map(([key, value]) =>
-      key === 'outcome' && isKnown(value)
-        ? messages[language][value]
-        : `${key.replaceAll('_', ' ')} ${String(value)}`,
-    )
+    .map(([key, value]) => wordDetail(key, value, messages[language]))
   return (
     <>
       {typeof amount === 'string' ? (

@@ -4,6 +4,7 @@ import { Loader, Stack, Text } from '@mantine/core'
 import { TextLink } from '../../components/links.tsx'
 import { FieldFacts, type RowFields } from '../../components/list/fields.tsx'
 import { Arithmetic } from '../../components/prices/arithmetic.tsx'
+import { BasisText } from '../../components/prices/basis-text.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { Notice } from '../../components/state/notice.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
@@ -27,10 +28,6 @@ export function CallExplanation({ accountId, requestId }: ExplanationProps) {
   return <Explained call={data} />
 }
 
-const BASES = ['usage', 'estimate', 'partial', 'params', 'checkpoint', 'none'] as const
-type Basis = (typeof BASES)[number]
-const isBasis = (text: string | null): text is Basis => BASES.some((one) => one === text)
-
 const FIELDS: RowFields<ExplainedCall, (typeof messages)['en']> = [
   { key: 'request_id', word: 'request', as: 'copy' },
   { key: 'status', as: 'status' },
@@ -47,8 +44,8 @@ const FIELDS: RowFields<ExplainedCall, (typeof messages)['en']> = [
     show: ({ debt, currency }) =>
       Number(debt) > 0 ? <MoneyText amount={debt} currency={currency} places="exact" /> : undefined,
   },
-  { word: 'basis', show: ({ basis }, { t }) => (isBasis(basis) ? t(`basis_${basis}`) : basis) },
-  { key: 'error' },
+  { word: 'basis', show: ({ basis }) => basis && <BasisText basis={basis} /> },
+  { key: 'error', as: 'words' },
 ]
 
 function IdLink({ to, id }: { readonly to: '/keys' | '/tasks'; readonly id: string }) {

@@ -14,6 +14,12 @@ const UNITS: Readonly<Record<string, string>> = {
   output_token: '个输出 token',
 }
 
+const ROLES: Readonly<Record<string, string>> = {
+  owner: '所有者',
+  billing: '财务',
+  developer: '开发者',
+  viewer: '查看者',
+}
 const SCOPES: Readonly<Record<string, string>> = { key: '密钥', member: '成员', tag: '标签' }
 
 function thresholdOf(of: Words['of']): string {
@@ -75,8 +81,8 @@ export const ZH: MailTexts = {
       subject: account ? `邀请您加入 ${account}` : '邀请您管理网关',
       lines: [
         account
-          ? `您被邀请加入账户 ${account}，角色：${of('role')}。`
-          : '您被邀请成为网关的运维人员。',
+          ? `您被邀请加入账户 ${account}，角色：${ROLES[of('role')] ?? of('role')}。`
+          : '您被邀请成为网关的运营人员。',
         `链接仅可使用一次，有效期至 ${of('expires_at')}：`,
         '',
         of('link'),

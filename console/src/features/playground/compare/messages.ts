@@ -28,7 +28,7 @@ export const messages = defineMessages(
     model: '模型 {number}',
     third: '无',
     twoModels: '比较需要至少两个对话模型。',
-    prompt: '发给所有模型的提示',
+    prompt: '发给所有模型的提示词',
     send: '发送给 {count} 个模型',
     stop: '全部停止',
     results: '回答',
