@@ -5,14 +5,16 @@ import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { openWatched, ServerAway } from '../../server/base/outbound/fetch-watched.ts'
 import { createS3Storage } from '../../server/work/assets/storage/s3-storage.ts'
 import { StorageUnavailable } from '../../server/work/assets/storage/storage.ts'
 import { startServer } from '../support/servers/local-server.ts'
 import { until } from '../support/until.ts'
 
+const SILENT = { patienceMs: 50, probeMs: 1_000, retryMsMin: 20, retryMsMax: 40 }
 /** An answer that waits for a busy process is not silence. */
-const TIMES = { patienceMs: 50, probeMs: 2_000, retryMsMin: 20, retryMsMax: 40 }
+const ANSWERS_MS = 60_000
 
 async function startStore(t: TestContext) {
   let isSilent = true
@@ -30,6 +32,7 @@ async function startStore(t: TestContext) {
     await server.stop()
   })
   const changes: boolean[] = []
+  const times = { ...SILENT }
   const storage = createS3Storage(
     {
       endpoint: server.url,
@@ -37,7 +40,7 @@ async function startStore(t: TestContext) {
       region: 'r',
       keys: { accessKeyId: 'a', secretAccessKey: 's' },
     },
-    { onChange: (isThere) => changes.push(isThere), times: TIMES },
+    { onChange: (isThere) => changes.push(isThere), times },
   )
   return {
     storage,
@@ -46,10 +49,12 @@ async function startStore(t: TestContext) {
     held,
     answer: () => {
       isSilent = false
+      Object.assign(times, { patienceMs: ANSWERS_MS, probeMs: ANSWERS_MS })
     },
     holdPuts: () => {
       isSilent = false
       slowPuts = true
+      times.probeMs = ANSWERS_MS
     },
   }
 }
@@ -95,6 +100,19 @@ test('an object that stops in the middle is given up', async () => {
     start: (controller) => controller.enqueue(new Uint8Array(3)),
   })
   await assert.rejects(buffer(openWatched(body, 20)), ServerAway)
+})
+
+test('an object whose bytes came while this process stood still is read', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const opened = Promise.withResolvers<ReadableStreamDefaultController<Uint8Array>>()
+  const body = new ReadableStream<Uint8Array>({ start: opened.resolve })
+  const reading = buffer(openWatched(body, 1_000))
+  const source = await opened.promise
+  await setImmediate()
+  t.mock.timers.tick(1_000)
+  source.enqueue(Buffer.from('content'))
+  source.close()
+  assert.equal(String(await reading), 'content')
 })
 
 for (const isRead of [false, true]) {

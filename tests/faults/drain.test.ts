@@ -51,47 +51,49 @@ function assertServed({ status, connection }: Answer, expected: string): void {
 const readyz = (stage: Stage) =>
   stage.get('/readyz', { connection: 'close' }).catch(() => undefined)
 
-test('calls are served through the delay, and on kept connections through the drain', async () => {
-  const stage = await startStage({ env: { DRAIN_DELAY_SECONDS: '8' } })
-  const callers = [openCaller(stage), openCaller(stage)] as const
-  try {
-    for (const caller of callers) {
-      assertServed(await caller.call(), 'keep-alive')
+// SIGHUP is what a terminal or a service manager sends.
+for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
+  test(`calls are served through the delay after ${signal}, until a second signal`, async () => {
+    const stage = await startStage({ env: { DRAIN_DELAY_SECONDS: '600' } })
+    const callers = [openCaller(stage), openCaller(stage)] as const
+    const [kept, fresh] = callers
+    try {
+      assertServed(await kept.call(), 'keep-alive')
+      stage.gateway.signal(signal)
+      await until('the end of readiness', async () => (await readyz(stage))?.status === 503)
+      assertServed(await fresh.call(), 'close')
+      assertServed(await kept.call(), 'close')
+      stage.gateway.signal('SIGTERM')
+      assert.deepEqual(await stage.gateway.exited, { code: 1, signal: null })
+    } finally {
+      for (const caller of callers) caller.close()
+      await stage.stop()
     }
-    const slow = chat('[[chunks:150]] [[chunk-delay:100]] [[tokens:150]]', true)
-    const stream = await stage.post('/v1/chat/completions', slow)
-    const streamed = stream.text()
-    stage.gateway.signal('SIGTERM')
-    await until('the end of readiness', async () => (await readyz(stage))?.status === 503)
+  })
+}
 
-    const fresh = openCaller(stage)
-    assertServed(await fresh.call(), 'close')
-    assertServed(await callers[0].call(), 'close')
-    fresh.close()
-
-    await until('a closed listener', async () => (await readyz(stage)) === undefined)
-    assertServed(await callers[1].call(), 'close')
-    assert.match(await streamed, /data: \[DONE\]\n\n$/)
-    assert.deepEqual(await stage.gateway.exited, { code: 0, signal: null })
-    assert.ok((await audit(stage.sql)).ok)
-  } finally {
-    for (const caller of callers) caller.close()
-    await stage.stop()
-  }
-})
-
-test('a stream that begins after all others have ended is not cut', async () => {
-  const stage = await startStage({ env: { DRAIN_DELAY_SECONDS: '5' } })
-  const callers = [openCaller(stage), openCaller(stage)] as const
+test('kept connections are served through the drain, and the last stream is not cut', async () => {
+  const stage = await startStage({ env: { DRAIN_DELAY_SECONDS: '8' } })
+  const callers = [openCaller(stage), openCaller(stage), openCaller(stage)] as const
+  const [first, second] = callers
   try {
     for (const caller of callers) assertServed(await caller.call(), 'keep-alive')
+    const before = await stage.post('/v1/chat/completions', chat('[[chunks:20]]', true))
+    const ended = before.text()
     stage.gateway.signal('SIGTERM')
+    assert.match(await ended, /data: \[DONE\]\n\n$/)
     await until('a closed listener', async () => (await readyz(stage)) === undefined)
-    // It lasts longer than idle connections are kept, and the second connection stays idle.
-    const answer = await callers[0].call(chat('[[chunks:70]] [[chunk-delay:100]]', true))
-    assertServed(answer, 'close')
-    assert.match(answer.text, /data: \[DONE\]\n\n$/)
+    // It begins after all others have ended, lasts longer than idle connections are kept, and the
+    // third connection stays idle.
+    const [stream, beside] = await Promise.all([
+      first.call(chat('[[chunks:100]] [[chunk-delay:100]]', true)),
+      second.call(),
+    ])
+    assertServed(beside, 'close')
+    assertServed(stream, 'close')
+    assert.match(stream.text, /data: \[DONE\]\n\n$/)
     assert.deepEqual(await stage.gateway.exited, { code: 0, signal: null })
+    assert.ok((await audit(stage.sql)).ok)
   } finally {
     for (const caller of callers) caller.close()
     await stage.stop()
@@ -102,20 +104,6 @@ test('an interrupt from a terminal skips the delay', async () => {
   const stage = await startStage({ env: { DRAIN_DELAY_SECONDS: '600' } })
   try {
     stage.gateway.signal('SIGINT')
-    assert.deepEqual(await stage.gateway.exited, { code: 0, signal: null })
-  } finally {
-    await stage.stop()
-  }
-})
-
-test('SIGHUP, which a terminal or a service manager sends, has the delay too', async () => {
-  const stage = await startStage({ env: { DRAIN_DELAY_SECONDS: '8' } })
-  try {
-    stage.gateway.signal('SIGHUP')
-    await until('the end of readiness', async () => (await readyz(stage))?.status === 503)
-    const caller = openCaller(stage)
-    assertServed(await caller.call(), 'close')
-    caller.close()
     assert.deepEqual(await stage.gateway.exited, { code: 0, signal: null })
   } finally {
     await stage.stop()

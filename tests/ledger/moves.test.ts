@@ -17,13 +17,17 @@ describe('moves', () => {
   let ledger: Ledger
   let accountId: string
   const refusals: string[] = []
+  const warnings: string[] = []
   before(async () => {
     database = await createTestDatabase()
   })
   after(() => database.drop())
   beforeEach(async () => {
     const { sql } = database
-    const log = { warn: () => undefined, error: (_: object, text: string) => refusals.push(text) }
+    const log = {
+      warn: (_: object, text: string) => warnings.push(text),
+      error: (_: object, text: string) => refusals.push(text),
+    }
     ledger = createLedger({ sql, ownerId: newId('own'), isUnavailable, log, holdQueueMax: 3 })
     const opening = { name: 'test', openingBalanceNanos: 1_000n, actor: 'test' }
     accountId = (await createAccount(sql, opening)).id
@@ -114,6 +118,7 @@ describe('moves', () => {
     })
     ledger.watch(hold, () => ({ chargeNanos: 2n ** 64n, lines: [] }))
     const stored = await until('the checkpoint', async () => {
+      assert.ok(!warnings.includes('checkpoints could not be written'))
       const [row] = await sql<{ charge: bigint }[]>`
         select (checkpoint ->> 'charge')::bigint as charge from hold
         where id = ${hold.id} and checkpoint is not null`

@@ -46,8 +46,8 @@ export function sender(sql: Sql, options: Partial<SenderOptions> = {}): Sender {
   return started
 }
 
-/** Returns a clock that only `advance` moves. It starts ahead of the database's. */
-export function handClock(start = Date.now() + 60_000) {
+/** Returns a clock that only `advance` moves. It stays ahead of the database's. */
+export function handClock(start = Date.now() + 3_600_000) {
   let nowMs = start
   return {
     now: () => new Date(nowMs),

@@ -4,6 +4,7 @@
  * server is away: what waits is aborted, and further requests fail at once until a probe passes.
  */
 import { Readable } from 'node:stream'
+import { withinTime } from '../lib/queues/within-time.ts'
 
 export interface WatchTimes {
   /** A request that waits for so long makes a probe. */
@@ -116,11 +117,14 @@ async function probeOnce(
 ): Promise<boolean> {
   let isAnswered = false
   const ask: typeof fetch = async (input, init) => {
+    const late = new AbortController()
     try {
-      const answer = await fetchBounded(input, init, AbortSignal.timeout(probeMs))
+      const asked = fetchBounded(input, init, late.signal)
+      const answer = await withinTime(asked, probeMs, () => new Error(`no answer in ${probeMs} ms`))
       isAnswered = true
       return answer
     } catch (error) {
+      late.abort()
       onFailure(error)
       throw error
     }
@@ -148,13 +152,8 @@ async function* readWatched(
   const reader = body.getReader()
   try {
     for (;;) {
-      const late = Promise.withResolvers<never>()
-      const timer = setTimeout(() => {
-        late.reject(new ServerAway('the server stopped in the middle'))
-      }, idleMs)
-      const { done, value } = await Promise.race([reader.read(), late.promise]).finally(() => {
-        clearTimeout(timer)
-      })
+      const stopped = () => new ServerAway('the server stopped in the middle')
+      const { done, value } = await withinTime(reader.read(), idleMs, stopped)
       if (done) return
       yield Buffer.from(value.buffer, value.byteOffset, value.byteLength)
     }

@@ -22,7 +22,8 @@ export function readChannelSpending(
 ): Promise<readonly SpendingRow[]> {
   return sql<SpendingRow[]>`
     with span as (
-      select date_trunc('day', now(), 'UTC') as day, date_trunc('month', now(), 'UTC') as month
+      select date_trunc('day', at, 'UTC') as day, date_trunc('month', at, 'UTC') as month
+      from budget_clock() at
     ), spent as (
       select split_part(channel, '#', 1) as channel, currency, hour,
         upstream_cost + uncosted as amount, 0::bigint as held

@@ -9,11 +9,13 @@ import type { HoldRow } from '../../../server/money/ledger/store.ts'
 import { createRandom, type Random } from '../../../testbed/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
 import { brokenInvariants, createCaller, holdRow, settleRow, type TestCaller } from '../support.ts'
-import { giveBudget } from './support.ts'
+import { giveBudget, setBudgetClock } from './support.ts'
 
 let database: TestDatabase
 before(async () => {
   database = await createTestDatabase()
+  // No window ends while its calls are made.
+  await setBudgetClock(database.sql, new Date().toISOString())
 })
 after(() => database.drop())
 

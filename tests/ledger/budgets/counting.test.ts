@@ -21,12 +21,14 @@ import {
   storedCheckpoint,
   type TestCaller,
 } from '../support.ts'
-import { giveBudget, readUse } from './support.ts'
+import { giveBudget, readUse, setBudgetClock } from './support.ts'
 
 let database: TestDatabase
 let beside: TestCaller
 before(async () => {
   database = await createTestDatabase()
+  // No window ends while its calls are made.
+  await setBudgetClock(database.sql, new Date().toISOString())
   beside = await createCaller(database.sql, 1_000_000n)
 })
 after(() => database.drop())

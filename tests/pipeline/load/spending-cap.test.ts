@@ -6,6 +6,7 @@ import { after, before, beforeEach, describe, test } from 'node:test'
 import type { Channel } from '../../../server/money/catalog/catalog.ts'
 import { createChannelSpending } from '../../../server/work/pipeline/load/channel-spending.ts'
 import { type AdminStage, startAdmin } from '../../admin/support.ts'
+import { setBudgetClock } from '../../ledger/budgets/support.ts'
 import { until } from '../../support/until.ts'
 
 const CHAT = '/v1/chat/completions'
@@ -42,6 +43,8 @@ describe('spending caps', () => {
     await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve))
     stage = await startAdmin()
     stage.enterOperator('boss')
+    // No day ends while its calls are made.
+    await setBudgetClock(stage.sql, new Date().toISOString())
   })
   beforeEach(() => {
     calls = 0
