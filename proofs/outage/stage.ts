@@ -66,7 +66,7 @@ export async function openStage(options: {
   }
   const dataDir = hasSmallDisk ? mountSmallDisk({ after }, DISK_MEGABYTES) : makeDataDir()
   const server = await startOwnServer(dataDir, { choice: options.postgres ?? 'embedded' })
-  const sql = connect(server.place, { statementTimeoutMs: 0 })
+  const sql = connect(server.place, { patient: true, statementTimeoutMs: 0 })
   await migrate(sql, MIGRATIONS)
   const simulators = await startSimulatorsProcess()
   await applySimulators(sql, simulators.url)

@@ -109,7 +109,7 @@ export async function recoverTo(
 
 /** Waits for the end of the replay: the server answers before, with a state in between. */
 async function untilReached(server: ChosenServer): Promise<void> {
-  const sql = connect(server.place, { connections: 1 })
+  const sql = connect(server.place, { connections: 1, patient: true })
   try {
     await until(
       'the end of the replay',

@@ -19,7 +19,7 @@ const INSERTED = 12
 const DELETED_OF_TEN = 3
 
 export function startChurn(place: DatabasePlace, accountId: string, random: Random): Churn {
-  const sql = connect(place, { connections: 2, statementTimeoutMs: 0 })
+  const sql = connect(place, { connections: 2, patient: true, statementTimeoutMs: 0 })
   const stopping = new AbortController()
   const working = work()
 

@@ -112,13 +112,13 @@ export async function runDrill(options: DrillOptions): Promise<DrillResult> {
 async function play(scene: Scene): Promise<DrillResult> {
   const { laboratory, fleet, options, random } = scene
   const { dataDir, databaseUrl } = laboratory
-  const database = await openDatabase({ dataDir, databaseUrl, owner: false })
+  const database = await openDatabase({ dataDir, databaseUrl, owner: false, patient: true })
   const { sql, place } = database
   const churn = startChurn(place, laboratory.accountIds[0] ?? '', random)
   await sleep(WARM_UP_MS)
   const base = join(scene.folder, 'base')
   if (options.points > 0) {
-    const single = connect(place, { connections: 1, statementTimeoutMs: 0 })
+    const single = connect(place, { connections: 1, patient: true, statementTimeoutMs: 0 })
     await takeBaseBackup(single, laboratory.dataDir, base)
     await single.end({ timeout: 1 })
   }
@@ -202,7 +202,7 @@ async function replay(scene: Scene, base: string, instant: Instant): Promise<Res
     dataDir,
     choice: options.postgres ?? 'embedded',
   })
-  const sql = connect(server.place, { connections: 4 })
+  const sql = connect(server.place, { connections: 4, patient: true })
   try {
     const audited = await readBreaks(sql)
     const found = await readCharges(sql)

@@ -87,7 +87,7 @@ export async function restoreCopy(
   const rows = restored.report?.compared.rows ?? 0
   if (place) return { sql: place.sql, url: place.url, rows, breaks, close: place.drop }
   const server = await startEmbedded({ dataDir })
-  const sql = connect(server.place, { connections: 4 })
+  const sql = connect(server.place, { connections: 4, patient: true })
   return {
     sql,
     url: urlOf(server.place),

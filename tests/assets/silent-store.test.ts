@@ -5,7 +5,6 @@ import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
 import { openWatched, ServerAway } from '../../server/base/outbound/fetch-watched.ts'
 import { createS3Storage } from '../../server/work/assets/storage/s3-storage.ts'
 import { StorageUnavailable } from '../../server/work/assets/storage/storage.ts'
@@ -104,11 +103,10 @@ test('an object that stops in the middle is given up', async () => {
 
 test('an object whose bytes came while this process stood still is read', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const opened = Promise.withResolvers<ReadableStreamDefaultController<Uint8Array>>()
-  const body = new ReadableStream<Uint8Array>({ start: opened.resolve })
+  const begun = Promise.withResolvers<ReadableStreamDefaultController<Uint8Array>>()
+  const body = new ReadableStream<Uint8Array>({ pull: begun.resolve }, { highWaterMark: 0 })
   const reading = buffer(openWatched(body, 1_000))
-  const source = await opened.promise
-  await setImmediate()
+  const source = await begun.promise
   t.mock.timers.tick(1_000)
   source.enqueue(Buffer.from('content'))
   source.close()

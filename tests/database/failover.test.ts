@@ -26,7 +26,7 @@ const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations')
 const TRUSTED = 'all 127.0.0.1/32 trust'
 const RULES = ['local all all trust', `host all ${TRUSTED}`, `host replication ${TRUSTED}`]
 const CALLERS = 8
-const STREAM = '[[chunks:60]] [[chunk-delay:200]]'
+const STREAM = '[[tokens:60]] [[chunks:60]] [[chunk-delay:200]]'
 const STREAMS = 3
 
 /** Creates a primary with a catalog and a key, and a replica that each commit waits for. */

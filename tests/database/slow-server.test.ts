@@ -79,6 +79,17 @@ for (const [who, patient] of [
   })
 }
 
+test('a gateway that has opened its database waits for no other connection', async (t) => {
+  let admits = true
+  const url = await standBefore(t, await makeSource(t), async () => admits)
+  const database = await openDatabase(options(t, url, false))
+  admits = false
+  for (const sql of [database.sql, database.pagesSql]) {
+    assert.equal((await sql`select 1 as one`)[0]?.one, 1)
+  }
+  await database.stop()
+})
+
 test('a missing server is reported at once', async (t) => {
   const url = 'postgres://tributary@127.0.0.1:1/tributary'
   await assert.rejects(openDatabase(options(t, url, true)), /cannot reach .* ECONNREFUSED/)

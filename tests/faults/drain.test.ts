@@ -86,7 +86,7 @@ test('kept connections are served through the drain, and the last stream is not 
     // It begins after all others have ended, lasts longer than idle connections are kept, and the
     // third connection stays idle.
     const [stream, beside] = await Promise.all([
-      first.call(chat('[[chunks:100]] [[chunk-delay:100]]', true)),
+      first.call(chat('[[tokens:100]] [[chunks:100]] [[chunk-delay:100]]', true)),
       second.call(),
     ])
     assertServed(beside, 'close')

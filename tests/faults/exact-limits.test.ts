@@ -17,6 +17,8 @@ import { until } from '../support/until.ts'
 
 /** A model that no other test limits. */
 const OTHER_MODEL = 'sim-reasoner'
+/** A minute, which is never waited for. */
+const LASTING = '[[tokens:600]] [[chunks:600]] [[chunk-delay:100]]'
 
 let stage: Stage
 let second: GatewayProcess
@@ -134,7 +136,7 @@ test('a call that the ledger refuses counts towards no limit', async () => {
 
 test('concurrent calls: exactly the limit over both gateways, and freed as each call ends', async () => {
   const key = await callerWith({ concurrent_calls: 3 })
-  const slow = says('[[chunks:2000]] [[chunk-delay:100]]', { stream: true })
+  const slow = says(LASTING, { stream: true })
   const leave = new AbortController()
   const opened = await Promise.all(
     Array.from({ length: 12 }, (_, index) =>
@@ -169,7 +171,7 @@ test('calls that run when a limit of concurrent calls is set, removed and set ag
     const caller = await stage.createCaller('1000')
     const leave = new AbortController()
     const slow = {
-      ...says('[[chunks:2000]] [[chunk-delay:100]]', { stream: true }),
+      ...says(LASTING, { stream: true }),
       model: OTHER_MODEL,
     }
     const open = async (target: Target) =>
@@ -204,7 +206,7 @@ test('calls that run when a limit of concurrent calls is set, removed and set ag
 test('a task takes no slot of concurrent calls, and waits for none', async () => {
   const key = await callerWith({ concurrent_calls: 1 })
   const leave = new AbortController()
-  const slow = says('[[chunks:150]] [[chunk-delay:100]]', { stream: true })
+  const slow = says(LASTING, { stream: true })
   assert.equal((await send(stage, key, slow, leave.signal)).status, 200)
   assert.equal(await statusOf(await send(second, key, says('hi'))), 429)
   const task = await fetch(`${second.url}/v1/videos/generations`, {
@@ -230,7 +232,7 @@ test('tokens per minute: the estimate is held, and what was not used is returned
   }
   const leave = new AbortController()
   // Whichever comes first is under way until the other has been judged.
-  const slow = { ...small, ...says('[[chunks:2000]] [[chunk-delay:100]]', { stream: true }) }
+  const slow = { ...small, ...says(LASTING, { stream: true }) }
   const both = await Promise.all(
     [stage, second].map(async (target) => (await send(target, key, slow, leave.signal)).status),
   )
@@ -254,7 +256,7 @@ test('a rotated key and its successor share one limit', async () => {
 test('a restart forgets nothing, and a gateway that is killed keeps no slot', async () => {
   const key = await callerWith({ requests_per_minute: 10, concurrent_calls: 2 })
   const third = await startGateway(stage.place)
-  const slow = says('[[chunks:2000]] [[chunk-delay:100]]', { stream: true })
+  const slow = says(LASTING, { stream: true })
   const opened = await Promise.all([send(third, key, slow), send(third, key, slow)])
   for (const response of opened) response.text().catch(() => undefined)
   assert.equal(await statusOf(await send(stage, key, says('hi'))), 429)

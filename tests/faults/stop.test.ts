@@ -9,6 +9,8 @@ import { type Stage, startGateway, startStage } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
 
 const STREAMS = 100
+/** A minute, which is never waited for. */
+const LASTING = '[[tokens:600]] [[chunks:600]] [[chunk-delay:100]]'
 
 const chat = (script: string) => ({
   model: 'sim-chat',
@@ -62,7 +64,7 @@ test('streams that end within the drain are finished and charged in full', async
 test('streams that outlast the drain end with an error and are charged in part', async () => {
   const stage = await startStage({ env: { DRAIN_SECONDS: '1' } })
   try {
-    const answers = await openStreams(stage, STREAMS, '[[chunks:600]] [[chunk-delay:100]]')
+    const answers = await openStreams(stage, STREAMS, LASTING)
     stage.gateway.signal('SIGTERM')
     await untilStopping(stage)
     const refused = await stage.post('/v1/chat/completions', chat('more')).catch(() => undefined)
@@ -81,7 +83,7 @@ test('streams that outlast the drain end with an error and are charged in part',
 test('a second signal exits at once, and the next start closes open holds', async () => {
   const stage = await startStage()
   try {
-    const answers = await openStreams(stage, 10, '[[chunks:600]] [[chunk-delay:100]]')
+    const answers = await openStreams(stage, 10, LASTING)
     const broken = answers.map((answer) => answer.text().catch(() => 'broken off'))
     stage.gateway.signal('SIGTERM')
     await untilStopping(stage)

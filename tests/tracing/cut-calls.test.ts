@@ -62,7 +62,8 @@ async function readRecord(id: string) {
 
 test('the caller leaves in the middle of a stream', async () => {
   const leave = new AbortController()
-  const { body } = await send('[[chunks:100]] [[chunk-delay:100]]', true, leave.signal)
+  const script = '[[tokens:300]] [[chunks:300]] [[chunk-delay:100]]'
+  const { body } = await send(script, true, leave.signal)
   await body?.getReader().read()
   leave.abort()
   const line = await untilLine(1)

@@ -14,7 +14,7 @@ import { type OnTrouble, watchServer } from './embedded/watch-server.ts'
 import { judgeServer, REPLICA } from './judge-server.ts'
 import { type DatabaseState, probeDatabase } from './probe.ts'
 import { DatabaseProblem } from './problem.ts'
-import { countSessions, readServer } from './store.ts'
+import { countSessions, ping, readServer } from './store.ts'
 import { isUnavailable, READ_ONLY, readErrorCode } from './unavailable.ts'
 import { waitForServer } from './wait-for-server.ts'
 
@@ -160,6 +160,8 @@ async function openPool(
   const examine = async () => {
     await check?.()
     for (const warning of await refuseUnsafe(sql)) onWarning(warning)
+    // What follows has a connection of each client, and fails for none that is slow to open.
+    if (!patient) await ping(pagesSql)
   }
   try {
     await waitForServer(examine, onProgress)

@@ -119,8 +119,9 @@ async function probeOnce(
   const ask: typeof fetch = async (input, init) => {
     const late = new AbortController()
     try {
-      const asked = fetchBounded(input, init, late.signal)
-      const answer = await withinTime(asked, probeMs, () => new Error(`no answer in ${probeMs} ms`))
+      const answering = fetchBounded(input, init, late.signal)
+      const giveUp = () => new Error(`no answer in ${probeMs} ms`)
+      const answer = await withinTime(answering, probeMs, giveUp)
       isAnswered = true
       return answer
     } catch (error) {

@@ -51,7 +51,7 @@ test('its figures stay, it is named, it is replaced, and its calls are closed', 
     const { calls, up } = await readMetrics()
     return calls === 4 && up['1'] === '1' && up['2'] === '1'
   })
-  const slow = '[[chunks:2000]] [[chunk-delay:100]]'
+  const slow = '[[tokens:600]] [[chunks:600]] [[chunk-delay:100]]'
   const streams = [await call(slow), await call(slow)]
   const [first = 0, second = 0] = workers()
   process.kill(second, 'SIGSTOP')

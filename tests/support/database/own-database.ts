@@ -23,7 +23,7 @@ export interface OwnDatabase {
 
 export async function startOwnDatabase(): Promise<OwnDatabase> {
   const server = await startOwnServer()
-  const sql = connect(server.place)
+  const sql = connect(server.place, { patient: true })
   await migrate(sql, MIGRATIONS)
   const cluster = join(server.dataDir, 'postgres')
   const copy = join(server.dataDir, 'copy')

@@ -68,7 +68,7 @@ export async function startTcpPostgres(
   const end = () => child.kill('SIGQUIT')
   process.once('exit', end)
   const socket = `postgres://${USER}@${encodeURIComponent(cluster)}:${chosen}/postgres`
-  const admin = connect({ url: socket }, { connections: 1 })
+  const admin = connect({ url: socket }, { connections: 1, patient: true })
   const isUp = () => admin`select 1`.then(() => true).catch(() => false)
   await until('the server', isUp).catch((error) => {
     throw new Error(`${error.message}\n${log}`)
