@@ -122,3 +122,20 @@ test('a long body is scanned and parsed in turns of a megabyte, and judged in an
   const turns = await turnsOf(9_000)
   assert.ok(turns >= 1 + 8 + 8 && turns <= 1 + 9 + 9 + 2, `${turns} turns`)
 })
+
+test('a long body counts twice, and its pieces that are no ASCII once more', async () => {
+  const MB = 1024 ** 2
+  const usedOf = async (bytes: Buffer) => {
+    const shared = openShared()
+    shared.state.isShared = false
+    const request = { headers: {}, complete: true }
+    const source = Object.assign(Readable.from([bytes], { objectMode: false }), request)
+    await readBody(contextOf('other', shared, source), GB)
+    return shared.memory.bytes.usedInAll()
+  }
+  const bytes = Buffer.alloc(3 * MB, 'a')
+  assert.equal(await usedOf(bytes), 2 * bytes.length)
+  bytes.write('中', MB + 7)
+  assert.equal(await usedOf(bytes), 2 * bytes.length + MB)
+  assert.equal(await usedOf(Buffer.from('中'.repeat(1_000))), 6_000)
+})

@@ -2,6 +2,7 @@
  * Reads request bodies within their size limits, and within what their account may have in memory.
  * Content-Length may only lower a limit.
  */
+import { isAscii } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { GatewayError } from '../lib/errors.ts'
@@ -20,6 +21,8 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
 
 /** A body that is longer arrives on disk: it may be held up at any byte. */
 const ARRIVING_BYTES_MAX = 1024 * 1024
+/** Text outside of Latin is counted in pieces of so many bytes; a shorter body is not. */
+const WIDE_BYTES = 1024 * 1024
 /** A complete body waits so long for its share of memory. */
 const ROOM_WAIT_MS = 20_000
 const TOO_MUCH =
@@ -58,6 +61,8 @@ export async function readBody(context: Context, limitBytes: number): Promise<Bu
     context.checkAgain?.()
     const loaded = gathering.load()
     const body = loaded instanceof Promise ? await loaded : loaded
+    // It runs in any case, but others wait for what it takes.
+    if (body.length > WIDE_BYTES) portion.force(countWideBytes(body))
     // What reads and judges it follows at once.
     if (body.length >= SHARED_BYTES) await context.memory.loop.turn(accountOf(context))
     return body
@@ -73,6 +78,16 @@ export async function readJsonBody(context: Context, limitBytes: number): Promis
   const body = await readBody(context, limitBytes)
   const isMarked = BYTE_ORDER_MARK.every((byte, index) => body[index] === byte)
   return isMarked ? body.subarray(BYTE_ORDER_MARK.length) : body
+}
+
+/** Returns the bytes of the pieces that are no ASCII: their text takes two for each character. */
+function countWideBytes(body: Buffer): number {
+  let bytes = 0
+  for (let at = 0; at < body.length; at += WIDE_BYTES) {
+    const piece = body.subarray(at, at + WIDE_BYTES)
+    if (!isAscii(piece)) bytes += piece.length
+  }
+  return bytes
 }
 
 function gather(context: Context): Gathering {
