@@ -62,6 +62,16 @@ test('true and false, as vendors read them', () => {
   }
 })
 
+test('a size, by its sides', () => {
+  for (const fact of ['1024*768', '1024X768', ' 1024 × 768', '01024x0768', '1024 x768']) {
+    assert.equal(factorOf('1024x768', fact), 2n, fact)
+    assert.equal(factorOf(['2K', '1024*768'], fact), 2n, fact)
+  }
+  for (const fact of ['768x1024', '1024x7680', '1024-768', '1024x', 'x768', '1024x768x1']) {
+    assert.equal(factorOf('1024x768', fact), 1n, fact)
+  }
+})
+
 test('what is no number and no truth is neither', () => {
   for (const fact of ['', ' ', '60fps', '6_0', '0x3c', 'NaN', 'Infinity', '1e400', 'truth']) {
     assert.equal(factorOf(60, fact), 1n, fact)

@@ -48,13 +48,15 @@ test('a unit that is sold under other facts only is charged as the hold, and rev
 
 test('a request without a price is refused with its field', () => {
   const model = { free: false, id: 'painter', prices: SIZES }
-  for (const size of ['1536x1024', '1024*1024', 'huge']) {
+  for (const size of ['1536x1024', '1024/1024', 'huge']) {
     assert.throws(
       () => refuseUnsold(model, { image: 1 }, { size, style: 'vivid' }),
       /^GatewayError: size: '.+' is not sold with 'painter'/,
     )
   }
-  refuseUnsold(model, { image: 1 }, { size: '1024X1024' })
+  for (const size of ['1024X1024', '1024*1024', '1024 × 1024']) {
+    refuseUnsold(model, { image: 1 }, { size })
+  }
   refuseUnsold(model, { image: 1 }, {})
   refuseUnsold({ ...model, free: true }, { image: 1 }, { size: 'huge' })
   refuseUnsold({ ...model, prices: QUALITIES }, { image: 1 }, { quality: 'odd' })

@@ -64,6 +64,8 @@ test('a transcript’s seconds', () => {
     return readTranscription({ text: 'a', usage: { type: 'duration', seconds } }).usage
   }
   assert.deepEqual(usageOf('61.2'), { second: 62 })
+  const untyped = { text: 'a', duration: 5, usage: { seconds: 61.2 } }
+  assert.deepEqual(readTranscription(untyped).usage, { second: 62 })
   assert.equal(usageOf('a minute'), undefined)
   assert.equal(readTranscript(spoken('4820'), 'en').seconds, 4.82)
   assert.equal(readTranscript(spoken(0), 'en').seconds, undefined, 'the file is measured instead')

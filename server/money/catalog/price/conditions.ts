@@ -141,8 +141,9 @@ function holds(condition: Condition, fact: Facts[string]): boolean {
 }
 
 /**
- * Vendors accept `HIGH` and ` 2k ` for `high` and `2K`, `"60"` for 60, and `"true"` or 1 for true:
- * so do conditions, or a caller would choose the price by how a value is written.
+ * Vendors accept `HIGH` and ` 2k ` for `high` and `2K`, `1024*768` for `1024x768`, `"60"` for 60,
+ * and `"true"` or 1 for true: so do conditions, or a caller would choose the price by how a value is
+ * written.
  */
 function isSame(value: Facts[string], fact: Facts[string]): boolean {
   if (value === fact) return true
@@ -151,7 +152,12 @@ function isSame(value: Facts[string], fact: Facts[string]): boolean {
   return wordOf(value) === wordOf(fact)
 }
 
-const wordOf = (fact: Facts[string]) => String(fact).trim().toLowerCase()
+function wordOf(fact: Facts[string]): string {
+  const word = String(fact).trim().toLowerCase()
+  const [, width, height] = SIZE.exec(word) ?? []
+  return width === undefined ? word : `${Number(width)}x${Number(height)}`
+}
+const SIZE = /^(\d{1,6})\s?[x*×]\s?(\d{1,6})$/
 
 function toNumber(fact: Facts[string]): number | undefined {
   if (typeof fact === 'number') return fact

@@ -17,12 +17,17 @@ export function readTranscription(document: unknown): BodyReading {
 /** Reads tokens or seconds, else the duration of `verbose_json`. */
 function readUsage(document: unknown): UsageReading {
   const usage = member(document, 'usage')
-  const isTimed = !isObject(usage) || usage.type === 'duration'
-  const seconds = isTimed
-    ? readSeconds(isObject(usage) ? usage.seconds : member(document, 'duration'))
-    : readSeconds(usage.prompt_audio_seconds)
-  if (seconds !== undefined) return { usage: { second: seconds } }
-  return isTimed ? {} : toAudioTokens(readChatUsage(document))
+  if (!isObject(usage)) return statesSeconds(member(document, 'duration'))
+  if (usage.type === 'duration') return statesSeconds(usage.seconds)
+  const { usage: audio } = statesSeconds(usage.prompt_audio_seconds)
+  const reading = audio ? { usage: audio } : toAudioTokens(readChatUsage(document))
+  // Not every vendor names the type of its usage.
+  return reading.usage ? reading : { ...reading, ...statesSeconds(usage.seconds) }
+}
+
+function statesSeconds(value: unknown): Pick<UsageReading, 'usage'> {
+  const second = readSeconds(value)
+  return second === undefined ? {} : { usage: { second } }
 }
 
 /** Counts input without details as audio. */
