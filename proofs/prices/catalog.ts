@@ -100,6 +100,11 @@ function ownFormats(url: string) {
       upstream: 'kling',
       settings: { base_url: `${url}/kling`, api_key: 'none' },
     },
+    {
+      id: 'pp-minimax',
+      upstream: 'minimax',
+      settings: { base_url: `${url}/minimax`, api_key: 'none', callbacks: false },
+    },
     ...['fal', 'replicate', 'openrouter'].map((preset) => ({
       id: `pp-${preset}`,
       upstream: 'media-tasks',

@@ -19,7 +19,7 @@ export interface Served {
   /** Of a picture. */
   readonly size: 'any' | '2K' | typeof LARGE_PICTURE
   /** Of a video. */
-  readonly resolution: 'any' | '1080p'
+  readonly resolution: 'any' | '1080p' | '2K'
   readonly sound: 'off' | 'on'
 }
 

@@ -18,6 +18,24 @@ export const VIDEOS: readonly Sheet[] = [
     ],
   },
   {
+    id: 'pp-video-search',
+    type: 'video',
+    channel: 'pp-ark',
+    upstreamModel: 'doubao-seedance-2-0-260128',
+    cards: [{ rates: { output_token: ['46', 1_000_000] } }],
+    fees: { web_search_call: ['4', 1_000] },
+  },
+  {
+    id: 'pp-minimax',
+    type: 'video',
+    channel: 'pp-minimax',
+    upstreamModel: 'MiniMax-H3',
+    cards: [
+      { rates: { second: ['0.08', 1] } },
+      { resolution: '2K', rates: { second: ['0.13', 1] } },
+    ],
+  },
+  {
     id: 'pp-wan',
     type: 'video',
     channel: 'pp-dashscope',

@@ -121,7 +121,8 @@ export function videoTask(testCase: Case, work: Work, taskId: string, model: str
     const error = { code: 'InternalServiceError', message: 'the task did not succeed' }
     return { id: taskId, model, status: breakage, created_at: created, error }
   }
-  const tokens = work.counts.output_token ?? 0
+  const { output_token: tokens = 0, web_search_call: searches } = work.counts
+  const { form } = testCase.answer
   return {
     id: taskId,
     model,
@@ -133,6 +134,10 @@ export function videoTask(testCase: Case, work: Work, taskId: string, model: str
     ratio: '16:9',
     framespersecond: 24,
     service_tier: work.served.tier === 'flex' ? 'flex' : 'default',
-    ...bent(testCase, { completion_tokens: tokens, total_tokens: tokens }),
+    ...bent(testCase, {
+      completion_tokens: form === 'total' ? 0 : form === 'text' ? String(tokens) : tokens,
+      total_tokens: tokens,
+      ...(searches === undefined ? {} : { tool_usage: { web_search: searches } }),
+    }),
   }
 }

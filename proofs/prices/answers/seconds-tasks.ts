@@ -9,6 +9,7 @@ export const CREATIONS: Readonly<Record<string, (id: string) => object>> = {
   '/dashscope/api/v1/services/aigc/video-generation/video-synthesis': (id) => ({
     output: { task_id: id, task_status: 'PENDING' },
   }),
+  '/minimax/v2/video_generation': (task_id) => ({ task_id }),
   '/kling/text-to-video/kling-3.0': (id) => ({ code: 0, data: { id, status: 'submitted' } }),
   '/fal/owner/films': (request_id) => ({ request_id, status: 'IN_QUEUE' }),
   '/replicate/v1/models/owner/films/predictions': (id) => ({ id, status: 'starting' }),
@@ -29,6 +30,7 @@ type Show = (task: Task) => Script
 /** Questions, each with the place of the id in its address. */
 const LOOKS: readonly (readonly [RegExp, Show])[] = [
   [/^\/dashscope\/api\/v1\/tasks\/([^/?]+)$/, showDashscope],
+  [/^\/minimax\/v2\/query\/video_generation\/([^/?]+)$/, showMinimax],
   [/^\/kling\/tasks\?task_ids=([^&]+)$/, showKling],
   [/^\/fal\/owner\/films\/requests\/([^/]+)\/status$/, () => jsonScript({ status: 'COMPLETED' })],
   [/^\/fal\/owner\/films\/requests\/([^/]+)$/, showFal],
@@ -63,6 +65,16 @@ function showDashscope({ id, isFailed, url, seconds, work: { served } }: Task): 
   const usage = { duration: seconds, SR: side }
   if (!isFailed) return jsonScript({ output: { ...output, video_url: url }, usage })
   return jsonScript({ output: { ...output, code: 'InternalError', message: 'failed' }, usage })
+}
+
+/** It bills input and output seconds alike. */
+function showMinimax({ id, isFailed, url, seconds, work: { served } }: Task): Script {
+  if (isFailed) {
+    return jsonScript({ task: { id, status: 'failed', error: { code: 1027, message: 'refused' } } })
+  }
+  const resolution = served.resolution === '2K' ? '2K' : '768P'
+  const usage = { total_seconds: seconds, input_image_count: 0 }
+  return jsonScript({ task: { id, status: 'succeeded', content: { url }, resolution, usage } })
 }
 
 /** It states the length that it made, and bills what was ordered. */

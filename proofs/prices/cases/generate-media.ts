@@ -1,22 +1,11 @@
-/** Cases of embeddings, images, speech and video. */
+/** Cases of embeddings, images and speech; those of videos are beside it. */
 import type { Random } from '../../../testbed/random.ts'
-import { BENDS } from '../answers/bend.ts'
-import { type AnswerPlan, type Case, type Expectation, markerOf, type WorkPlan } from '../plan.ts'
+import { type Case, markerOf } from '../plan.ts'
 import { anyText, drawBytes, prose } from '../requests/filler.ts'
 import { DEFAULT_SERVED, LARGE_PICTURE } from '../sheet.ts'
+import { build, PLAIN } from './build-media.ts'
+import { generateVideo } from './generate-videos.ts'
 import { drawRecording } from './recordings.ts'
-
-const NOTHING_PLANNED: WorkPlan = {
-  tokensPerThousandBytes: 0,
-  hiddenInput: 0,
-  shares: {},
-  fixed: {},
-  reasoning: 0,
-  served: DEFAULT_SERVED,
-  passes: [],
-}
-const PLAIN: AnswerPlan = { form: 'plain', placement: 'usage' }
-const BROKEN_SHARE = 0.15
 
 export function generateMedia(random: Random, id: number): Case {
   const share = random.next()
@@ -27,45 +16,7 @@ export function generateMedia(random: Random, id: number): Case {
   if (share < 0.7) return random.pick([sizedImages, otherSizes, qwenImages])(random, id)
   if (share < 0.85) return speech(random, id)
   if (share < 0.93) return transcription(random, id)
-  return random.pick([video, wanVideo, klingVideo, film])(random, id)
-}
-
-interface Parts {
-  readonly dialect: Case['dialect']
-  readonly model: string
-  readonly path: string
-  readonly body: object
-  readonly work: Partial<WorkPlan>
-  readonly tricks?: readonly string[]
-}
-
-function build(random: Random, id: number, parts: Parts): Case {
-  const { dialect, model, path, body, work, tricks = [] } = parts
-  const breakage = random.next() < BROKEN_SHARE ? pickBend(random) : undefined
-  const answer = breakage === undefined ? PLAIN : { ...PLAIN, breakage }
-  return {
-    id,
-    dialect,
-    model,
-    path,
-    answer,
-    headers: {},
-    body: JSON.stringify(body),
-    stream: dialect === 'speech',
-    work: { ...NOTHING_PLANNED, ...work },
-    expected: expectationOf(breakage),
-    tricks: breakage === undefined ? tricks : [...tricks, `broken: ${breakage}`],
-  }
-}
-
-function pickBend(random: Random): string {
-  const [first = 'missing', ...rest] = Object.keys(BENDS)
-  return random.pick([first, ...rest])
-}
-
-function expectationOf(breakage: string | undefined): Expectation {
-  if (breakage === undefined) return 'full'
-  return BENDS[breakage]?.remains === 'none' ? 'none' : 'part'
+  return generateVideo(random, id)
 }
 
 function embeddings(random: Random, id: number): Case {
@@ -266,112 +217,3 @@ function transcription(random: Random, id: number): Case {
 }
 
 const EDGE = 'the-edge-of-a-form'
-const ENDS = ['failed', 'expired', 'cancelled'] as const
-
-function video(random: Random, id: number): Case {
-  const isFlex = random.next() < 0.3
-  const testCase = build(random, id, {
-    dialect: 'video',
-    model: 'pp-video',
-    path: '/v1/videos/generations',
-    body: {
-      model: 'pp-video',
-      content: [{ type: 'text', text: `${markerOf(id)} a river at dawn` }],
-      ratio: '16:9',
-      ...(isFlex ? { service_tier: 'flex' } : {}),
-    },
-    work: {
-      fixed: { output_token: random.integer(1, 108_900) },
-      served: { ...DEFAULT_SERVED, tier: isFlex ? 'flex' : 'standard' },
-    },
-    tricks: ['video'],
-  })
-  return random.next() > 0.2 ? testCase : endBadly(testCase, random.pick(ENDS))
-}
-
-function endBadly(testCase: Case, breakage: string): Case {
-  const { model } = testCase
-  const tricks = [`${model === 'pp-video' ? 'video' : model}: ${breakage}`]
-  return { ...testCase, answer: { ...PLAIN, breakage }, expected: 'nothing', tricks }
-}
-
-const RESOLUTIONS = ['720p', '1080p', undefined] as const
-
-/** By seconds and resolution; the seconds of input videos are known to the vendor alone. */
-function wanVideo(random: Random, id: number): Case {
-  const resolution = random.pick(RESOLUTIONS)
-  const duration = random.integer(2, 15)
-  const hasVideo = random.next() < 0.5
-  const item = { type: 'video_url', video_url: { url: 'https://media.example/in.mp4' } }
-  const text = { type: 'text', text: `${markerOf(id)} a river at dawn` }
-  return secondsVideo(random, id, {
-    model: 'pp-wan',
-    body: { resolution, duration, content: hasVideo ? [text, item] : [text] },
-    second: duration + (hasVideo ? random.integer(1, 15) : 0),
-    served: { resolution: resolution === '1080p' ? '1080p' : 'any' },
-    form: random.pick(FIGURES),
-  })
-}
-
-/** At routers of many models: the seconds that were made, or what the router states as its cost. */
-function film(random: Random, id: number): Case {
-  const vendor = random.pick(['fal', 'replicate', 'openrouter'])
-  const resolution = random.pick(RESOLUTIONS)
-  const duration = random.integer(1, 60)
-  const content = [{ type: 'text', text: `${markerOf(id)} a river at dawn` }]
-  return secondsVideo(random, id, {
-    model: `pp-film-${vendor}`,
-    body: { resolution, duration, content },
-    second: random.integer(1, duration),
-    served: { resolution: resolution === '1080p' ? '1080p' : 'any' },
-    form: random.pick(FIGURES),
-    ...(vendor === 'openrouter' ? { cost: BigInt(random.integer(1, 9_000_000_000)) } : {}),
-  })
-}
-
-/** A begun second counts, and figures are texts at times. */
-const FIGURES = ['plain', 'text', 'fraction'] as const
-
-/** By the seconds ordered, by resolution and sound; the vendor states no usage. */
-function klingVideo(random: Random, id: number): Case {
-  const resolution = random.pick(RESOLUTIONS)
-  const duration = random.integer(3, 15)
-  const sound = random.pick([true, false, undefined])
-  const content = [{ type: 'text', text: `${markerOf(id)} a river at dawn` }]
-  return secondsVideo(random, id, {
-    model: 'pp-kling',
-    body: { resolution, duration, content, generate_audio: sound },
-    second: duration,
-    served: {
-      resolution: resolution === '1080p' ? '1080p' : 'any',
-      sound: sound === false ? 'off' : 'on',
-    },
-  })
-}
-
-interface SecondsVideo {
-  readonly model: string
-  readonly body: object
-  readonly second: number
-  readonly served: Partial<WorkPlan['served']>
-  readonly form?: (typeof FIGURES)[number]
-  readonly cost?: bigint
-}
-
-function secondsVideo(random: Random, id: number, parts: SecondsVideo): Case {
-  const { model, body, second, served, form = 'plain', cost } = parts
-  const planned = build(random, id, {
-    dialect: 'video',
-    model,
-    path: '/v1/videos/generations',
-    body: { model, ...body },
-    work: {
-      fixed: { second },
-      served: { ...DEFAULT_SERVED, ...served },
-      ...(cost === undefined ? {} : { cost }),
-    },
-  })
-  const tricks = [form === 'plain' ? model : `${model}: seconds as ${form}`]
-  const testCase: Case = { ...planned, answer: { ...PLAIN, form }, expected: 'full', tricks }
-  return random.next() > 0.2 ? testCase : endBadly(testCase, 'failed')
-}
