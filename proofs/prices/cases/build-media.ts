@@ -1,4 +1,4 @@
-/** What cases of media have in common: one request, and a vendor that may bend its usage. */
+/** The frame of every case of media: one request, and a vendor that may bend its usage. */
 import type { Random } from '../../../testbed/random.ts'
 import { BENDS } from '../answers/bend.ts'
 import type { AnswerPlan, Case, Expectation, WorkPlan } from '../plan.ts'

@@ -142,8 +142,8 @@ function holds(condition: Condition, fact: Facts[string]): boolean {
 
 /**
  * Vendors accept `HIGH` and ` 2k ` for `high` and `2K`, `1024*768` for `1024x768`, `"60"` for 60,
- * and `"true"` or 1 for true: so do conditions, or a caller would choose the price by how a value is
- * written.
+ * and `"true"` or 1 for true: so do conditions, or a caller would choose the price by how a value
+ * is written.
  */
 function isSame(value: Facts[string], fact: Facts[string]): boolean {
   if (value === fact) return true
