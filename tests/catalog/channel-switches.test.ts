@@ -14,7 +14,7 @@ const KEY = 'sk-the-only-key-that-this-vendor-takes'
 
 /** A vendor that knows one key, answers or fails as it is told, and counts what it serves. */
 function createVendor() {
-  const state = { fails: false, calls: 0, paths: [] as string[] }
+  const state = { fails: false, cools: false, calls: 0, paths: [] as string[] }
   const server = createServer((request, response) => {
     const isOurs = request.headers.authorization === `Bearer ${KEY}`
     state.paths.push(`${request.method} ${request.url}`)
@@ -26,7 +26,8 @@ function createVendor() {
     const usage = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 }
     const choices = [{ index: 0, message, finish_reason: 'stop' }]
     const good = { id: 'x', object: 'chat.completion', created: 1, model: 'm', choices, usage }
-    response.writeHead(status, { 'content-type': 'application/json' })
+    const later = state.cools ? { 'retry-after': '120' } : {}
+    response.writeHead(status, { 'content-type': 'application/json', ...later })
     response.end(JSON.stringify(status === 200 ? good : { error }))
   })
   return { server, state }
@@ -156,9 +157,9 @@ describe('channels', () => {
 
   test('waking ends a cooldown at once; the last error stays to be read', async () => {
     const { key } = await stage.tenant({ balance: '10' })
-    first.state.fails = true
-    for (let count = 0; count < 3; count += 1) await call(key, 'single')
-    first.state.fails = false
+    Object.assign(first.state, { fails: true, cools: true })
+    await call(key, 'single')
+    Object.assign(first.state, { fails: false, cools: false })
     const show = async () => {
       const params = { channel_id: 'one' }
       return (await stage.read('GET /operator/channels/:channel_id', { ...AS, params })).health

@@ -42,7 +42,7 @@ async function search(index: number, key: string): Promise<number> {
 }
 
 async function openStream(index: number, key: string): Promise<Response> {
-  const content = '[[chunks:40]] [[chunk-delay:50]] [[tokens:400]]'
+  const content = '[[chunks:40]] [[chunk-delay:100]] [[tokens:400]]'
   const messages = [{ role: 'user', content }]
   const answer = await post(index, key, '/v1/chat/completions', {
     model: 'sim-chat',

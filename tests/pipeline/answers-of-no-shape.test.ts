@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { after, before, test } from 'node:test'
 import { startTestGateway, type TestGateway } from '../support/in-process.ts'
 import { type LocalServer, startServer } from '../support/servers/local-server.ts'
+import { within } from '../support/until.ts'
 
 let gateway: TestGateway
 let vendor: LocalServer
@@ -318,7 +319,8 @@ test('a fault between an answer and its price closes the hold, for review', asyn
     if (stream) send(events.map((one) => `data: ${one}\n\n`).join(''), EVENT_STREAM)
     else send(JSON.stringify({ ...whole, usage: stated }), 'application/json')
     const body = { model: 'faulty', stream, ...LIMITED }
-    const answer = await gateway.post('/v1/chat/completions', key, body)
+    const posted = gateway.post('/v1/chat/completions', key, body)
+    const answer = await within(30_000, 'end of the answer', posted)
     assert.equal(answer.status, stream ? 200 : 500, answer.text)
     const { basis, review, held, charged } = await gateway.record(answer, key)
     const expected = stream ? { basis: 'estimate', charged: held } : { basis: 'none', charged: '0' }

@@ -8,7 +8,7 @@ import { until } from '../../support/until.ts'
 import { QUICK, startTaskStage, type TaskStage } from '../stage.ts'
 
 /** A busy process renews its lease in time. */
-const LEASE_MS = 5_000
+const LEASE_MS = 8_000
 
 describe('a poll that lasts longer than the lease', () => {
   let stage: TaskStage
@@ -22,9 +22,9 @@ describe('a poll that lasts longer than the lease', () => {
     stage.vendor.begin = 'succeeded'
     stage.vendor.holdsPolls = true
     const created = await stage.create(tenant)
-    await until('the time of two leases', async () => {
+    await until('the time of a lease, and a part of the next', async () => {
       const [row] = await stage.gateway.sql<{ over: boolean }[]>`
-        select now() > created_at + ${2 * LEASE_MS} * interval '1 ms' as over
+        select now() > created_at + ${1.25 * LEASE_MS} * interval '1 ms' as over
         from task where id = ${created.json.id}`
       return row?.over
     })
