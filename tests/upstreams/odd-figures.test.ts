@@ -59,6 +59,15 @@ for (const [[path, driver], body, usage] of [
   })
 }
 
+test('a tool of a video that no unit counts is reviewed', async (t) => {
+  const [path, driver] = ARK
+  const body = ark({ completion_tokens: 100, tool_usage: { mcp: 1, dreams: 2 } })
+  const { url } = await startRecorded(t, () => ({ [path]: { body } }))
+  const settings = { base_url: url, api_key: 'k', callbacks: false, stored_ids: 'own' } as const
+  const poll = await driver.poll(wire, { settings, upstreamModel: 'a-model', upstreamId: '7' })
+  assert.deepEqual('unknownUsage' in poll && poll.unknownUsage, ['usage.tool_usage.dreams'])
+})
+
 test('a transcript’s seconds', () => {
   const usageOf = (seconds: unknown) => {
     return readTranscription({ text: 'a', usage: { type: 'duration', seconds } }).usage

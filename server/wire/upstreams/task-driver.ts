@@ -86,6 +86,8 @@ export type TaskPoll =
       readonly state: 'succeeded'
       readonly result: JsonObject
       readonly usage?: Quantities
+      /** The currency of a stated `vendor_cost`; absent: that of the model. */
+      readonly costCurrency?: string | undefined
       /** Quantities measured from the parameters and the result, for use without usage. */
       readonly measured?: Quantities
       readonly facts?: TaskFacts

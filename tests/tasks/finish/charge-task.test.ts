@@ -75,6 +75,19 @@ for (const [name, more, second] of [
   })
 }
 
+test('a cost in another currency than the model’s is none: what was ordered is charged', () => {
+  const cost = { unit: 'vendor_cost', per: 1_000_000_000, amount: '1' } as const
+  const charged = (currency: string, costCurrency?: string) => {
+    const order = taskOf({ currency, prices: [...PRICES, cost] })
+    const usage = { vendor_cost: 2_000_000_000 }
+    const ending = { state: 'succeeded', result: {}, usage, costCurrency } as const
+    return Number(chargeTask(order, ending).nanos) / 1e8
+  }
+  assert.equal(charged('USD', 'USD'), 20)
+  assert.equal(charged('CNY', 'USD'), 54)
+  assert.equal(charged('CNY'), 20, 'a template of the operator’s states its own currency')
+})
+
 test('zero of all that was ordered is not stated, zero of a part is', () => {
   const nothing = charge({ usage: { second: 0, image: 0 } })
   assert.deepEqual(nothing, { tenths: 54, basis: 'params', cost: 54 })

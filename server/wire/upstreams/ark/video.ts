@@ -240,10 +240,12 @@ function measure(task: JsonObject, family: Family): Quantities | undefined {
 
 const TIERS: ReadonlySet<string> = new Set(['default', 'flex'])
 
-/** Flags a tier that no price can name for review. */
-function findUnknown({ service_tier: tier }: JsonObject): Pick<SucceededTask, 'unknownUsage'> {
+/** Flags a tier that no price can name, and tools that no unit counts, for review. */
+function findUnknown(task: JsonObject): Pick<SucceededTask, 'unknownUsage'> {
+  const { service_tier: tier, usage } = task
   const isKnown = typeof tier !== 'string' || tier === '' || TIERS.has(tier.toLowerCase())
-  return isKnown ? {} : { unknownUsage: ['service_tier'] }
+  const unknown = [...readVendorTools(task, usage).unknown, ...(isKnown ? [] : ['service_tier'])]
+  return unknown.length === 0 ? {} : { unknownUsage: unknown }
 }
 
 function readFacts(task: JsonObject): PreparedTask['facts'] {

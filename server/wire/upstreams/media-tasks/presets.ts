@@ -9,11 +9,14 @@ import {
 interface Preset {
   readonly baseUrl: string
   readonly template: MediaTemplate
+  /** The currency in which the vendor states costs. */
+  readonly currency: string
 }
 
 const preset = (baseUrl: string, template: Parameters<typeof mediaTemplate.parse>[0]): Preset => ({
   baseUrl,
   template: mediaTemplate.parse(template),
+  currency: 'USD',
 })
 
 /** The fields that most models take; a model's own body is in its `details.media`. */
@@ -108,5 +111,7 @@ export function formOf({ base_url: url, preset: name, template }: MediaSettings)
   return {
     baseUrl: url ?? known?.baseUrl ?? '',
     template: template ?? known?.template ?? PRESETS.fal.template,
+    // A template of the operator's states costs in the currency of its models.
+    currency: template ? undefined : known?.currency,
   }
 }

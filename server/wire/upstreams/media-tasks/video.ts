@@ -99,12 +99,13 @@ function readSuccess(
   document: JsonObject,
   { headers }: WireResponse,
 ): TaskPoll {
-  const { template } = formOf(settings)
+  const { template, currency } = formOf(settings)
   const url = findUrl(document, template.output.url)
   if (url === undefined) throw new UpstreamFailure('failed', { message: 'a success without a URL' })
   const usage = chargesStated(settings) ? readUsage(template, document, headers) : {}
   const stated = Object.keys(usage).length > 0
-  return { state: 'succeeded', result: { video_url: url }, ...(stated ? { usage } : {}) }
+  const found = stated ? { usage, ...(currency ? { costCurrency: currency } : {}) } : {}
+  return { state: 'succeeded', result: { video_url: url }, ...found }
 }
 
 /**

@@ -21,6 +21,7 @@ import { plausibleCost, type UpstreamCost } from '../../pipeline/price/upstream-
 import type { ClaimedTask } from '../task.ts'
 
 export type TaskEnding = Extract<TaskPoll, { state: 'succeeded' | 'failed' }>
+type Succeeded = Extract<TaskEnding, { state: 'succeeded' }>
 
 export interface TaskCharge extends Omit<Charge, 'basis'> {
   readonly basis: Charge['basis'] | 'params'
@@ -32,8 +33,9 @@ export interface TaskCharge extends Omit<Charge, 'basis'> {
 const ONCE: Quantities = { task: 1, call: 1 }
 
 /** Returns the charge: by stated usage, else by measured and estimated quantities. */
-export function chargeTask(task: ClaimedTask, ending: TaskEnding): TaskCharge {
-  if (ending.state === 'failed') return { ...NO_CHARGE, cost: upstreamCostOf(task, {}, {}) }
+export function chargeTask(task: ClaimedTask, polled: TaskEnding): TaskCharge {
+  if (polled.state === 'failed') return { ...NO_CHARGE, cost: upstreamCostOf(task, {}, {}) }
+  const ending = inOwnCurrency(task, polled)
   const prices = readPrices(isStored(task.prices) ? task.prices : [], task.kind)
   const isFree = task.prices === null
   const units = isFree ? UNITS : [...new Set(prices.map(({ unit }) => unit))]
@@ -66,10 +68,19 @@ export function chargeTask(task: ClaimedTask, ending: TaskEnding): TaskCharge {
   }
 }
 
+/** Drops a cost in another currency than the model's: what was ordered is charged in its place. */
+function inOwnCurrency({ currency }: ClaimedTask, ending: Succeeded): Succeeded {
+  const { usage, costCurrency } = ending
+  const isOther = costCurrency !== undefined && currency !== null && costCurrency !== currency
+  if (!isOther || usage?.vendor_cost === undefined) return ending
+  const { vendor_cost: _other, ...others } = usage
+  return { ...ending, usage: others }
+}
+
 /** Zero of all that was ordered is no statement; minutes of a silence have no words. */
 function readUsage(
   { kind, quantities }: ClaimedTask,
-  { usage = {} }: Extract<TaskEnding, { state: 'succeeded' }>,
+  { usage = {} }: Succeeded,
   priced: readonly Unit[],
 ): Quantities {
   const stated = onlyStated(usage)
@@ -90,10 +101,7 @@ export function basePricesOf(
  * Returns the quantities measured from the result. They are ignored for orders with input videos,
  * which are billed too and which the result does not show.
  */
-function readMeasured(
-  { facts }: ClaimedTask,
-  { measured = {} }: Extract<TaskEnding, { state: 'succeeded' }>,
-): Quantities {
+function readMeasured({ facts }: ClaimedTask, { measured = {} }: Succeeded): Quantities {
   return facts.video_input === true ? {} : onlyStated(measured)
 }
 
