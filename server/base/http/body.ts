@@ -9,7 +9,7 @@ import { GatewayError } from '../lib/errors.ts'
 import { noteWork } from '../lib/loop-watch.ts'
 import type { Portion } from '../lib/memory/budget.ts'
 import { Gathering } from '../lib/memory/gathering.ts'
-import { REQUEST_FACTOR } from '../lib/memory/memory.ts'
+import { PARSED_FACTOR } from '../lib/memory/memory.ts'
 import { SHARED_BYTES } from '../lib/queues/loop-share.ts'
 import { accountOf, type Context, takePortion } from './context.ts'
 import { bodyCutOff, bodyTooLarge, decodeGathered, openEncoded } from './decode-content.ts'
@@ -21,8 +21,8 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
 
 /** A body that is longer arrives on disk: it may be held up at any byte. */
 const ARRIVING_BYTES_MAX = 1024 * 1024
-/** Text outside of Latin is counted in pieces of so many bytes; a shorter body is not. */
-const WIDE_BYTES = 1024 * 1024
+/** The text of a longer body is outside of the heap, and is counted in pieces of so many bytes. */
+const LONG_BYTES = 1024 * 1024
 /** A complete body waits so long for its share of memory. */
 const ROOM_WAIT_MS = 20_000
 const TOO_MUCH =
@@ -56,13 +56,14 @@ export async function readBody(context: Context, limitBytes: number): Promise<Bu
       })
     }
     const portion = takePortion(context, 'request')
-    const amount = gathering.bytes * REQUEST_FACTOR
+    const amount = gathering.bytes * PARSED_FACTOR
     if (!portion.grow(amount)) await waitForRoom(portion, amount)
     context.checkAgain?.()
     const loaded = gathering.load()
     const body = loaded instanceof Promise ? await loaded : loaded
+    if (body.length <= LONG_BYTES) portion.noteInHeap(body.length)
     // It runs in any case, but others wait for what it takes.
-    if (body.length > WIDE_BYTES) portion.force(countWideBytes(body))
+    else portion.force(countWideBytes(body))
     // What reads and judges it follows at once.
     if (body.length >= SHARED_BYTES) await context.memory.loop.turn(accountOf(context))
     return body
@@ -83,8 +84,8 @@ export async function readJsonBody(context: Context, limitBytes: number): Promis
 /** Returns the bytes of the pieces that are no ASCII: their text takes two for each character. */
 function countWideBytes(body: Buffer): number {
   let bytes = 0
-  for (let at = 0; at < body.length; at += WIDE_BYTES) {
-    const piece = body.subarray(at, at + WIDE_BYTES)
+  for (let at = 0; at < body.length; at += LONG_BYTES) {
+    const piece = body.subarray(at, at + LONG_BYTES)
     if (!isAscii(piece)) bytes += piece.length
   }
   return bytes

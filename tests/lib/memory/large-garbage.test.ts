@@ -107,6 +107,41 @@ test('what was in use once counts as garbage again when it comes a second time',
   assert.equal(state.major, 2)
 })
 
+test('before 16 MB or more are read, what others have left makes room for them', (t) => {
+  const { garbage, state } = open(t)
+  // They count as in use before they are there.
+  state.used = 58 * MB
+  for (const [buffers, bytes, collections] of [
+    [64 * MB, 58 * MB, 0],
+    [65 * MB, 15 * MB, 0],
+    [65 * MB, 58 * MB, 1],
+    [0, 58 * MB, 1],
+  ] as const) {
+    state.buffers = buffers
+    garbage.prepare(bytes)
+    assert.equal(state.major, collections, `${buffers} bytes before ${bytes}`)
+  }
+})
+
+test('what counts and is in the heap hides no garbage', async (t) => {
+  let majors = 0
+  t.after(() => Reflect.deleteProperty(globalThis, 'gc'))
+  Reflect.set(globalThis, 'gc', ({ type }: { readonly type: string }) => {
+    if (type === 'major') majors += 1
+  })
+  const memory = testMemory({})
+  const kept = Array.from({ length: 5 }, () => Buffer.alloc(16 * MB))
+  const portion = memory.bytes.portion('one', 'whole')
+  portion.force(kept.length * 16 * MB)
+  memory.garbage.prepare(16 * MB)
+  assert.equal(majors, 0)
+  portion.noteInHeap(80 * MB)
+  memory.garbage.prepare(16 * MB)
+  assert.equal(majors, 1)
+  portion.end()
+  assert.deepEqual([memory.bytes.usedInAll(), memory.bytes.usedInHeap()], [0, 0])
+})
+
 test('pages are returned five seconds after large work, however much of it there is', async (t) => {
   const { garbage, state, read } = open(t)
   await read()

@@ -50,6 +50,7 @@ export class Budget<Kind extends string = string> {
   private readonly byKind: number[]
   private readonly refused: { account: number; all: number }[]
   private inUse = 0
+  private inHeap = 0
   private waiting: Waiter[] = []
   private isScheduled = false
   private accountsMax = ACCOUNTS_KEPT
@@ -77,6 +78,15 @@ export class Budget<Kind extends string = string> {
 
   usedInAll(): number {
     return this.inUse
+  }
+
+  /** Returns how much of it is in the engine's heap, as far as that is noted. */
+  usedInHeap(): number {
+    return this.inHeap
+  }
+
+  noteInHeap(amount: number): void {
+    this.inHeap += amount
   }
 
   /** Returns what each kind uses, and how often more was refused to an account. */
@@ -181,6 +191,7 @@ export class Portion {
   private readonly budget: Budget
   private readonly place: number
   private taken = 0
+  private inHeap = 0
   private hasEnded = false
 
   constructor(budget: Budget, uses: Uses, place: number) {
@@ -220,8 +231,16 @@ export class Portion {
     this.force(-Math.min(amount, this.taken))
   }
 
+  /** Notes how much of it is in the engine's heap: the rest is in buffers. */
+  noteInHeap(amount: number): void {
+    if (this.hasEnded) return
+    this.inHeap += amount
+    this.budget.noteInHeap(amount)
+  }
+
   release(): void {
     if (this.taken !== 0) this.force(-this.taken)
+    if (this.inHeap !== 0) this.noteInHeap(-this.inHeap)
   }
 
   /** Gives it back for good: whatever still waits for more of it gets nothing. */

@@ -60,7 +60,9 @@ export class Gathering {
   /** Returns all bytes in memory; they are counted elsewhere. Nothing can be added then. */
   load(): Buffer | Promise<Buffer> {
     if (this.file) {
-      this.options.memory.garbage.add(this.bytes)
+      const { garbage } = this.options.memory
+      garbage.prepare(this.bytes)
+      garbage.add(this.bytes)
       return this.file.readAll()
     }
     return this.chunks.length === 1 ? (this.chunks[0] as Buffer) : Buffer.concat(this.chunks)

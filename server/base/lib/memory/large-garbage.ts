@@ -42,7 +42,7 @@ export class LargeGarbage {
   /** Buffers beyond those in use that the last collection of the whole heap has left. */
   private leftBytes = 0
 
-  /** `usedBytes` returns the bytes that are in use, by what counts them. */
+  /** `usedBytes` returns the bytes of buffers that are in use, by what counts them. */
   constructor(usedBytes: () => number, collector: HeapCollector = COLLECTOR) {
     this.usedBytes = usedBytes
     this.collector = collector
@@ -57,7 +57,10 @@ export class LargeGarbage {
     setImmediate(() => {
       this.bytes = 0
       this.collector.collect('minor')
-      this.check ??= soon(() => this.collectOld())
+      this.check ??= soon(() => {
+        this.check = undefined
+        this.collectOld()
+      })
       this.release ??= setTimeout(() => {
         this.release = undefined
         this.collector.release()
@@ -65,11 +68,21 @@ export class LargeGarbage {
     })
   }
 
-  private collectOld(): void {
-    this.check = undefined
-    this.leftBytes = Math.min(this.leftBytes, this.uncountedBytes())
-    if (this.uncountedBytes() - this.leftBytes <= GARBAGE_BYTES_MAX) return
+  /**
+   * Makes room for bytes that are about to be read, and count as in use already: what has waited
+   * for the memory of others begins the moment they are garbage.
+   */
+  prepare(bytes: number): void {
+    if (bytes >= COLLECTED_BYTES) this.collectOld(bytes)
+  }
+
+  /** `missing` is what counts as in use, and is not there. */
+  private collectOld(missing = 0): void {
+    const uncounted = this.uncountedBytes(missing)
+    this.leftBytes = Math.min(this.leftBytes, uncounted)
+    if (uncounted - this.leftBytes <= GARBAGE_BYTES_MAX) return
     this.collector.collect('major')
+    clearTimeout(this.check)
     this.check = soon(() => {
       this.check = undefined
       this.leftBytes = this.uncountedBytes()
@@ -77,8 +90,8 @@ export class LargeGarbage {
   }
 
   /** Garbage, and what is in use but not counted, such as small bodies. */
-  private uncountedBytes(): number {
-    return Math.max(0, this.collector.bufferBytes() - this.usedBytes())
+  private uncountedBytes(missing = 0): number {
+    return Math.max(0, this.collector.bufferBytes() + missing - this.usedBytes())
   }
 }
 

@@ -30,8 +30,8 @@ const SHARES = {
 
 export type MemoryKind = keyof typeof SHARES
 
-/** A request's bytes and what they are parsed to, which is about as large. */
-export const REQUEST_FACTOR = 2
+/** The bytes of a request or an answer and what they are parsed to, which is about as large. */
+export const PARSED_FACTOR = 2
 
 /** Of all bytes, for accounts with small calls alone. */
 const RESERVED_SHARE = 1 / 16
@@ -57,7 +57,7 @@ export function createMemory(
   isShared: () => boolean,
 ) {
   const bytes = new Budget(bytesMax, SHARES, bytesMax * RESERVED_SHARE)
-  const garbage = new LargeGarbage(() => bytes.usedInAll())
+  const garbage = new LargeGarbage(() => bytes.usedInAll() - bytes.usedInHeap())
   const disk = new Budget(Math.min(diskBytesMax, freeBytes(folder) * DISK_SHARE), {
     spool: { ofFree: 1 / 2 },
   })

@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream'
 import { accountOf, type Context, takePortion } from '../../../base/http/context.ts'
 import type { Portion } from '../../../base/lib/memory/budget.ts'
 import { Gathering } from '../../../base/lib/memory/gathering.ts'
-import type { Memory } from '../../../base/lib/memory/memory.ts'
+import { type Memory, PARSED_FACTOR } from '../../../base/lib/memory/memory.ts'
 import { SHARED_BYTES } from '../../../base/lib/queues/loop-share.ts'
 import { UpstreamFailure } from '../../../wire/upstreams/failure.ts'
 import { hasArrived } from '../../../wire/upstreams/wire.ts'
@@ -63,8 +63,6 @@ export function openRoom(
 const SMALL_BYTES = SHARED_BYTES
 /** A longer one arrives on disk. */
 const ARRIVING_BYTES_MAX = 1024 * 1024
-/** The bytes, and what they are parsed or translated to. */
-const WHOLE_FACTOR = 2
 /** A complete answer waits so long for its share of memory. */
 export const ROOM_WAIT_MS = 20_000
 export const TOO_MUCH = 'the answers to this account that are read here are too large together'
@@ -172,9 +170,10 @@ class Receiver {
 
   private async load(gathering: Gathering): Promise<void> {
     const portion = this.room.takePortion()
-    const amount = this.bytes * WHOLE_FACTOR
+    const amount = this.bytes * PARSED_FACTOR
     await gathering.kept()
     if (!(await portion.growSoon(amount, ROOM_WAIT_MS))) throw portion.refuse(amount, TOO_MUCH)
+    portion.noteInHeap(this.bytes)
     const whole = await gathering.load()
     // What reads it follows at once.
     await this.room.memory.loop.turn(this.room.account)
