@@ -88,6 +88,17 @@ test('a cost in another currency than the model’s is none: what was ordered is
   assert.equal(charged('CNY'), 20, 'a template of the operator’s states its own currency')
 })
 
+test('searches are charged as they are stated, and not as they were held', () => {
+  const search = { unit: 'web_search_call', per: 1, amount: '0.2' } as const
+  const quantities = { second: 5, web_search_call: 3 }
+  const order = { prices: [...PRICES, search], costs: null, quantities, hold_amount: 6n * NANOS }
+  const tenths = (usage?: Usage) => charge(usage ? { usage } : {}, order).tenths
+  assert.equal(tenths({ second: 5, web_search_call: 7 }), 64)
+  assert.equal(tenths({ second: 5, web_search_call: 0 }), 50)
+  assert.equal(tenths({ second: 5 }), 50)
+  assert.equal(tenths(), 50)
+})
+
 test('zero of all that was ordered is not stated, zero of a part is', () => {
   const nothing = charge({ usage: { second: 0, image: 0 } })
   assert.deepEqual(nothing, { tenths: 54, basis: 'params', cost: 54 })

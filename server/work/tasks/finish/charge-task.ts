@@ -31,6 +31,8 @@ export interface TaskCharge extends Omit<Charge, 'basis'> {
 
 /** Units of which every task has exactly one, even if its upstream states another number. */
 const ONCE: Quantities = { task: 1, call: 1 }
+/** What a vendor does not state, it has not done: searches are held for, and never estimated. */
+const UNLESS_STATED: Quantities = { ...ONCE, web_search_call: 0 }
 
 /** Returns the charge: by stated usage, else by measured and estimated quantities. */
 export function chargeTask(task: ClaimedTask, polled: TaskEnding): TaskCharge {
@@ -42,7 +44,7 @@ export function chargeTask(task: ClaimedTask, polled: TaskEnding): TaskCharge {
   const priced = units.filter(
     (unit) => task.quantities[unit] !== undefined || ending.usage?.[unit] !== undefined,
   )
-  const usage: Quantities = { ...ONCE, ...readUsage(task, ending, priced) }
+  const usage: Quantities = { ...UNLESS_STATED, ...readUsage(task, ending, priced) }
   const isStated = priced.every((unit) => usage[unit] !== undefined)
   const stated = isStated || !isFree ? { usage: pick(usage, priced) } : {}
   const fallback = { ...task.quantities, ...readMeasured(task, ending), ...usage }
