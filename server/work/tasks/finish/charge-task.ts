@@ -31,7 +31,7 @@ export interface TaskCharge extends Omit<Charge, 'basis'> {
 
 /** Units of which every task has exactly one, even if its upstream states another number. */
 const ONCE: Quantities = { task: 1, call: 1 }
-/** What a vendor does not state, it has not done: searches are held for, and never estimated. */
+/** Counts where a vendor states none: its searches are held for, and never estimated. */
 const UNLESS_STATED: Quantities = { ...ONCE, web_search_call: 0 }
 
 /** Returns the charge: by stated usage, else by measured and estimated quantities. */
