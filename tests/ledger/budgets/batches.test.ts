@@ -27,6 +27,8 @@ const KINDS: readonly Terms[][] = [
   [{ unit: 'input_token', period: 'total' }, { thresholds: [50, 100] }],
   [{ scope: 'key' }, { unit: 'output_token' }],
   [{ models: ['a'] }, { scope: 'end_user', end_users_max: 20 }],
+  [{ unit: 'call', period: 'week', week_start: 3 }],
+  [{ unit: 'input_token' }],
   [{ scope: 'tag', subject: 'web' }, {}, { scope: 'tag', subject: 'red', unit: 'call' }],
 ]
 const SIZES = [2, 3, 12, 30] as const
@@ -123,7 +125,7 @@ async function readCounters(sql: Sql, { budgetIds }: Place): Promise<string[]> {
 
 test('batches of any size count what their calls count alone', async () => {
   const { sql } = database
-  for (let seed = 1; seed <= 12; seed += 1) {
+  for (let seed = 1; seed <= 16; seed += 1) {
     const random = createRandom(seed)
     const kinds = KINDS[seed % KINDS.length] ?? []
     const amounts = kinds.map(() => BigInt(random.integer(1, 40) * 50))

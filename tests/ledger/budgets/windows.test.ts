@@ -79,6 +79,23 @@ test('each moment lies in its window, and the next one begins where it ends', as
   )
 })
 
+test('the calendar has the window of a moment, or none where midnight comes twice', async () => {
+  const [row] = await database.sql<{ moments: number; others: number; wrong: number }[]>`
+    with moment as (
+      select period, zone, at, date_trunc(period, at, zone) as found,
+        budget_start(period, zone, 1::smallint, at, at) as starts
+      from unnest(array['day', 'week', 'month']) period
+      cross join unnest(array['UTC', 'Asia/Shanghai', 'America/Havana', 'America/Sao_Paulo',
+        'Australia/Lord_Howe', 'Africa/Cairo', 'Asia/Beirut', 'Atlantic/Azores']) zone
+      cross join generate_series('2016-01-01Z'::timestamptz, '2019-01-01Z', '11 hours') at)
+    select count(*)::int as moments, count(*) filter (where found <> starts)::int as others,
+      count(*) filter (where found <> starts
+        and budget_start(period, zone, 1::smallint, found, found) = found)::int as wrong
+    from moment`
+  assert.ok(row && row.others > 0 && row.others < row.moments / 100, JSON.stringify(row))
+  assert.equal(row.wrong, 0)
+})
+
 test('a call is charged to the window of its hold, whenever it ends', async () => {
   const { sql } = database
   const caller = await createCaller(sql, 1_000_000n)

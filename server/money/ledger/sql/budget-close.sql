@@ -1,10 +1,20 @@
--- revision 2
+-- revision 3
 
 -- Closing the budgets' part of holds, under the lock of the account's balance. See budgets.sql.
 
--- Closes a hold's part of its counters: gives it back, and counts what the call used.
-create or replace function budget_close(counters bigint[], charge bigint, lines jsonb)
-returns void
+-- Whether a counter passed any hundredth of its budget: most calls pass none, and so no threshold.
+create or replace function budget_passed(before numeric, after numeric, amount bigint)
+returns boolean
+language sql immutable
+as $$
+  select div(after * 100, nullif(amount, 0)) > div(before * 100, nullif(amount, 0))
+$$;
+
+-- Closes a hold's part of its counters: gives it back, and counts what the call used. Only
+-- ledger_close_one calls it, whose settings keep the plan from reading other budgets. Returns true,
+-- because assigning a result costs less than a statement that has none.
+create or replace function budget_close_one(counters bigint[], charge bigint, lines jsonb)
+returns boolean
 language plpgsql
 as $$
 declare
@@ -13,18 +23,18 @@ begin
   for place in 1 .. cardinality(counters) by 2 loop
     update budget_use u set held = u.held - counters[place + 1], spent = u.spent + x.used
     from (
-      select b.amount, b.thresholds, case b.unit when 'money' then coalesce(charge, 0)
+      select b.id, b.amount, b.thresholds, case b.unit when 'money' then coalesce(charge, 0)
           when 'call' then (charge is not null)::integer
           else budget_used(b.unit, charge, counters[place + 1], lines) end as used
-      from budget b
-      where b.id = (select budget_id from budget_use where id = counters[place])) x
-    where u.id = counters[place]
-    returning x.*, u.spent into moved;
-    if moved.used > 0 and cardinality(moved.thresholds) > 0 then
+      from budget b) x
+    where u.id = counters[place] and x.id = u.budget_id
+    returning x.used, x.amount, x.thresholds, u.spent into moved;
+    if budget_passed(moved.spent - moved.used, moved.spent, moved.amount) then
       perform budget_cross(counters[place], moved.spent - moved.used, moved.spent, moved.amount,
         moved.thresholds);
     end if;
   end loop;
+  return true;
 end $$;
 
 -- Records the highest threshold that a counter passed on its way from `before` to `after`.
@@ -63,7 +73,7 @@ begin
     from budget b where b.id = (select budget_id from budget_use where id = of_use)) x
   where u.id = of_use
   returning x.*, u.spent into moved;
-  if moved.used > 0 and cardinality(moved.thresholds) > 0 then
+  if budget_passed(moved.spent - moved.used, moved.spent, moved.amount) then
     perform budget_cross(of_use, moved.spent - moved.used, moved.spent, moved.amount,
       moved.thresholds);
   end if;
@@ -126,7 +136,7 @@ begin
     from used x where u.id = x.id and u.id = any (array(select use_id from part))
     returning x.id, x.used, x.amount, x.thresholds, u.spent
   loop
-    if moved.used > 0 and cardinality(moved.thresholds) > 0 then
+    if budget_passed(moved.spent - moved.used, moved.spent, moved.amount) then
       perform budget_cross(moved.id, moved.spent - moved.used, moved.spent, moved.amount,
         moved.thresholds);
     end if;

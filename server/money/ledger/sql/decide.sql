@@ -1,4 +1,4 @@
--- revision 2
+-- revision 3
 
 -- Signatures of versions before, for a statement that runs while a gateway brings newer functions.
 
@@ -56,4 +56,25 @@ language plpgsql stable
 as $$
 begin
   return budget_names((ledger_key_accounts(array[of_key]))[1], of_key, labels);
+end $$;
+
+create or replace function budget_take_only(
+  of_account text, of_model text, nanos bigint, estimate jsonb, out counters bigint[]
+)
+language plpgsql
+as $$
+declare
+  counted record := budget_take_sum(of_account, of_model, nanos, 1, estimate);
+begin
+  if counted.use_id is not null then
+    counters := array[counted.use_id, counted.asked];
+  end if;
+end $$;
+
+create or replace function budget_close(counters bigint[], charge bigint, lines jsonb)
+returns void
+language plpgsql
+as $$
+begin
+  perform budget_close_one(counters, charge, lines);
 end $$;

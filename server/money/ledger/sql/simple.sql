@@ -1,4 +1,4 @@
--- revision 7
+-- revision 8
 -- Cheaper forms of ledger_take and ledger_close for one hold and for one account: the same moves,
 -- without what those need for refusals, overruns, limits of keys and holds that are closed already.
 -- What a form does not decide is left to those.
@@ -33,7 +33,10 @@ begin
   if clock_timestamp() > deadline then
     verdict := 'late';
   elsif budgeted = 1 then
-    pinned := budget_take_only(account, of_model, nanos, estimated);
+    counted := budget_take_sum(account, of_model, nanos, 1, estimated);
+    if counted.use_id is not null then
+      pinned := array[counted.use_id, counted.asked];
+    end if;
   end if;
   if verdict is null and budgeted > 0 and pinned is null then
     if exists (select from hold h where h.id = hold_id and h.account_id = account) then
@@ -89,6 +92,7 @@ declare
   freed bigint := nanos - charged_nanos;
   closed record;
   money text;
+  is_counted boolean;
 begin
   -- The balance first: locks are always taken in this order.
   update balance set held = held - nanos, available = available + freed
@@ -129,7 +133,7 @@ begin
     as posted (step, destination, amount)
   where posted.amount > 0;
   if closed.counters is not null then
-    perform budget_close(closed.counters, charge, of_lines);
+    is_counted := budget_close_one(closed.counters, charge, of_lines);
   end if;
   return '{}';
 end $$;
@@ -149,12 +153,19 @@ declare
   money text;
   budgeted integer;
   counted record;
+  only_use bigint;
+  only_counted text;
   pins jsonb;
 begin
   update balance set available = available - total, held = held + total
   where account_id = account and available >= total and (debt = 0 or total = 0)
   returning currency, budgets into money, budgeted;
-  if budgeted > 0 then
+  if budgeted = 1 then
+    counted := budget_take_sum(account, null, total::bigint, cardinality(ids), null);
+    only_use := counted.use_id;
+    only_counted := counted.counted;
+  end if;
+  if budgeted > 0 and only_use is null then
     counted := budget_take_all(account, ids, key_ids, models, amounts, estimates);
     pins := counted.pins;
     if not counted.is_done then
@@ -176,7 +187,8 @@ begin
     price_version, amount, estimate, labels, counters)
   select o.id, o.request_id, account, o.key_id, o.owner_id, o.task_id, o.endpoint, o.model,
     o.price_version, o.amount, o.estimate - 'labels', o.estimate -> 'labels',
-    (pins ->> o.id)::bigint[]
+    case when only_use is null then (pins ->> o.id)::bigint[]
+      else array[only_use, case only_counted when 'money' then o.amount else 1 end] end
   from rows from (
     unnest(ids, request_ids, key_ids, owner_ids, task_ids, endpoints, models, price_versions,
       amounts),
@@ -205,9 +217,8 @@ declare
   sums record;
   money text;
   released text[] := '{}';
-  closed bigint;
-  pinned text[];
-  counters text[];
+  closed record;
+  has_tokens boolean;
 begin
   select sum(o.amount) as held, coalesce(sum(o.charge), 0) as charged,
     bool_and(coalesce(o.charge, 0) <= o.amount) as is_covered
@@ -261,25 +272,30 @@ begin
       ('return', 'available', r.returned)) as p(step, destination, amount)
     where p.amount > 0
   )
-  select count(*), (select array_agg(e.id) from ended e where e.counters is not null),
-    (select array_agg(e.counters::text) from ended e where e.counters is not null)
-  into closed, pinned, counters from recorded;
-  if closed <> cardinality(ids) then
-    raise exception '% of % holds closed', closed, cardinality(ids) using errcode = 'TR001';
+  select r.records, c.* into closed
+  from (select count(*) as records from recorded) r
+  cross join (
+    select count(*) as counted, min(e.counters[1]) as use_id, sum(e.counters[2]) as freed,
+      bool_and(cardinality(e.counters) = 2) and min(e.counters[1]) = max(e.counters[1]) as is_one
+    from ended e where e.counters is not null) c;
+  if closed.records <> cardinality(ids) then
+    raise exception '% of % holds closed', closed.records, cardinality(ids) using errcode = 'TR001';
   end if;
-  if pinned is null then
+  if closed.counted = 0 then
     return '{}';
   end if;
   -- Only tokens are read from the lines.
-  if exists (select from budget where account_id = account and unit like '%token') then
-    perform budget_close_all(array_agg(p.counters), array_agg(o.charge),
-      array_agg(o.detail -> 'lines'))
-    from rows from (unnest(ids, charges), jsonb_array_elements(details)) as o(id, charge, detail)
-    join unnest(pinned, counters) as p(id, counters) on p.id = o.id;
+  has_tokens := exists (select from budget where account_id = account and unit like '%token');
+  if closed.counted = closed.records and closed.is_one and not has_tokens then
+    perform budget_add(closed.use_id, closed.freed, closed.records - cardinality(released),
+      sums.charged);
   else
-    perform budget_close_all(array_agg(p.counters), array_agg(o.charge), null)
-    from unnest(ids, charges) as o(id, charge)
-    join unnest(pinned, counters) as p(id, counters) on p.id = o.id;
+    perform budget_close_all(array_agg(h.counters::text), array_agg(o.charge),
+      case when has_tokens then array_agg(o.detail -> 'lines') end)
+    from rows from (unnest(ids, charges), jsonb_array_elements(details)) as o(id, charge, detail)
+    join (
+      select id, counters from hold
+      where id = any (ids) and account_id = account and counters is not null) h on h.id = o.id;
   end if;
   return '{}';
 end $$;
