@@ -1,5 +1,6 @@
 /** What is large waits for its account's turn: bodies, whole answers, streams. */
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { IncomingMessage, type ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { Readable, Writable } from 'node:stream'
@@ -12,7 +13,7 @@ import { createChatRelay } from '../../server/wire/dialects/chat/relay.ts'
 import { HeldBytes } from '../../server/work/pipeline/answer/count-held.ts'
 import { deliverStream } from '../../server/work/pipeline/answer/deliver.ts'
 import { openRoom, receiveWhole } from '../../server/work/pipeline/answer/receive-whole.ts'
-import { readJson } from '../../server/work/pipeline/request/read-request.ts'
+import { readJson, readRequest } from '../../server/work/pipeline/request/read-request.ts'
 import type { Services } from '../../server/work/pipeline/services.ts'
 import { testMemory } from '../support/memory.ts'
 
@@ -101,26 +102,51 @@ for (const [what, receive] of Object.entries({ receiveBody, receiveAnswer, recei
   })
 }
 
+/** Counts the turns that account `other` takes. */
+function countTurns({ memory: { loop }, state }: Shared): () => number {
+  state.isShared = false
+  let turns = 0
+  const turn = loop.turn.bind(loop)
+  loop.turn = (account) => {
+    turns += 1
+    return turn(account)
+  }
+  return () => turns
+}
+
+const listOf = (texts: number) =>
+  Buffer.from(JSON.stringify({ x: Array(texts).fill('a'.repeat(1_000)) }))
+
 test('a long body is scanned and parsed in turns of a megabyte, and judged in another', async () => {
   const turnsOf = async (texts: number) => {
     const shared = openShared()
-    shared.state.isShared = false
-    const { loop } = shared.memory
-    let turns = 0
-    const turn = loop.turn.bind(loop)
-    loop.turn = (account) => {
-      turns += 1
-      return turn(account)
-    }
-    const json = JSON.stringify({ x: Array(texts).fill('a'.repeat(1_000)) })
-    const body = Readable.from([Buffer.from(json)], { objectMode: false })
+    const turns = countTurns(shared)
+    const body = Readable.from([listOf(texts)], { objectMode: false })
     const request = Object.assign(body, { headers: {}, complete: true })
     await readJson(contextOf('other', shared, request), GB, z.looseObject({}))
-    return turns
+    return turns()
   }
   assert.equal(await turnsOf(1_000), 1)
   const turns = await turnsOf(9_000)
   assert.ok(turns >= 1 + 8 + 8 && turns <= 1 + 9 + 9 + 2, `${turns} turns`)
+})
+
+test('the digest of a long body takes turns, and is that of all its bytes', async () => {
+  const reading = { bodyBytesMax: GB, schema: z.looseObject({}) }
+  const services = { limits: { jsonBytesMax: GB } }
+  const bytes = listOf(5_000)
+  const turnsWith = async (headers: object) => {
+    const shared = openShared()
+    const turns = countTurns(shared)
+    const body = Readable.from([bytes], { objectMode: false })
+    const request = Object.assign(body, { headers, url: '/v1/x', complete: true })
+    const context = contextOf('other', shared, request)
+    const read = await readRequest(context, reading as never, {} as never, services as never)
+    const expected = createHash('sha256').update('/v1/x\n').update(bytes).digest()
+    assert.deepEqual(read.digest(), expected)
+    return turns()
+  }
+  assert.equal((await turnsWith({ 'idempotency-key': 'k' })) - (await turnsWith({})), 2)
 })
 
 test('a long body counts twice, and its pieces that are no ASCII once more', async () => {
