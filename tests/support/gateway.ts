@@ -88,7 +88,7 @@ async function look(child: RunningProcess, url: string): Promise<true | undefine
 }
 
 /** Returns an environment without the configuration of this shell. */
-function gatewayEnvironment(place: GatewayPlace, port: number): NodeJS.ProcessEnv {
+export function gatewayEnvironment(place: GatewayPlace, port: number): NodeJS.ProcessEnv {
   return {
     ...programEnvironment(),
     HOME: process.env.HOME,
@@ -151,8 +151,15 @@ export function createTestAccount(
   return createAccount(sql, { name: 'test', openingBalanceNanos, actor: 'test', ...more })
 }
 
-export interface Stage {
-  readonly gateway: GatewayProcess
+/** A gateway that answers, in whatever process. */
+export interface RunningGateway {
+  readonly url: string
+  hasExited(): boolean
+  stop(graceMs?: number): Promise<unknown>
+}
+
+export interface Stage<Running extends RunningGateway = GatewayProcess> {
+  readonly gateway: Running
   readonly url: string
   readonly account: AccountRow
   readonly key: CreatedKey
@@ -184,7 +191,15 @@ export interface StageOptions {
  * Simulators in this process, a database of the run's test server, a gateway process. Call `stop`
  * when done.
  */
-export async function startStage(options: StageOptions = {}): Promise<Stage> {
+export function startStage(options: StageOptions = {}): Promise<Stage> {
+  return startStageOf(startGateway, options)
+}
+
+/** The same with a gateway that `start` starts. */
+export async function startStageOf<Running extends RunningGateway>(
+  start: (place: GatewayPlace) => Promise<Running>,
+  options: StageOptions,
+): Promise<Stage<Running>> {
   const database = await createTestDatabase()
   const simulators = await startSimulators({ port: 0, ...options.simulators })
   const dataDir = mkdtempSync(join(tmpdir(), 'tributary-stage-'))
@@ -194,28 +209,32 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
     rmSync(dataDir, { recursive: true, force: true })
   }
   try {
-    return await assemble({ database, simulators, dataDir, clear }, options)
+    return await assemble({ database, simulators, dataDir, clear, start }, options)
   } catch (error) {
     await clear()
     throw error
   }
 }
 
-interface Parts {
+interface Parts<Running> {
+  readonly start: (place: GatewayPlace) => Promise<Running>
   readonly database: TestDatabase
   readonly simulators: Simulators
   readonly dataDir: string
   readonly clear: () => Promise<void>
 }
 
-async function assemble(parts: Parts, options: StageOptions): Promise<Stage> {
+async function assemble<Running extends RunningGateway>(
+  parts: Parts<Running>,
+  options: StageOptions,
+): Promise<Stage<Running>> {
   const { database, simulators, dataDir, clear } = parts
   const { sql } = database
   await applySimulators(sql, simulators.url)
   const account = await createTestAccount(sql, options.balance)
   const key = await createKey(sql, { accountId: account.id })
   const place = { dataDir, databaseUrl: database.url, env: { ...PATIENT, ...options.env } }
-  const gateway = await startGateway(place)
+  const gateway = await parts.start(place)
   const { url } = gateway
   const authorization = `Bearer ${key.key}`
   return {

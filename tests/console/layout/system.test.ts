@@ -6,7 +6,7 @@ import { noBrowser } from '../../support/browser.ts'
 import { until } from '../../support/until.ts'
 import { expectAccessible, expectFits } from '../support/browser.ts'
 import { arrive, leave } from '../support/journey.ts'
-import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
+import { type ConsoleStage, startConsoleProcess } from '../support/stage.ts'
 
 const OPERATOR = { operator: true }
 
@@ -19,7 +19,7 @@ async function expectNames(page: Page, test: (names: readonly string[]) => boole
 describe('the system page', { skip: noBrowser }, () => {
   let stage: ConsoleStage
   before(async () => {
-    stage = await startConsoleStage({ env: { BODY_BYTES_MAX: '9MB' } })
+    stage = await startConsoleProcess({ env: { BODY_BYTES_MAX: '9MB' } })
   })
   after(() => stage?.stop())
 

@@ -10,7 +10,16 @@ import { createToken } from '../../../server/api/sign-in/sessions/token.ts'
 import { newId } from '../../../server/base/lib/ids.ts'
 import type { MemberRole } from '../../../server/base/lib/member-roles.ts'
 import { launchBrowser } from '../../support/browser.ts'
-import { type Stage, type StageOptions, startStage } from '../../support/gateway.ts'
+import {
+  type GatewayPlace,
+  type GatewayProcess,
+  type RunningGateway,
+  type Stage,
+  type StageOptions,
+  startGateway,
+  startStageOf,
+} from '../../support/gateway.ts'
+import { serveHere } from '../../support/servers/serve-here.ts'
 import { type Look, openPage, type WatchedPage } from './browser.ts'
 import { ensureConsole } from './build.ts'
 
@@ -28,7 +37,8 @@ export interface Person {
   readonly email: string
 }
 
-export interface ConsoleStage extends Stage {
+export interface ConsoleStage<Running extends RunningGateway = RunningGateway>
+  extends Stage<Running> {
   /** The address of the console, without a final `/`. */
   readonly console: string
   readonly browser: Browser
@@ -50,10 +60,24 @@ const sharedHash: Passwords = {
 }
 
 /** Everything that a journey needs. Operators get by with a password, as in demo mode. */
-export async function startConsoleStage(options: StageOptions = {}): Promise<ConsoleStage> {
+export function startConsoleStage(options: StageOptions = {}): Promise<ConsoleStage> {
+  return startConsoleStageOf(serveHere, options)
+}
+
+/** The same with a gateway that can be stopped, and whose log can be read. */
+export function startConsoleProcess(
+  options: StageOptions = {},
+): Promise<ConsoleStage<GatewayProcess>> {
+  return startConsoleStageOf(startGateway, options)
+}
+
+async function startConsoleStageOf<Running extends RunningGateway>(
+  start: (place: GatewayPlace) => Promise<Running>,
+  options: StageOptions,
+): Promise<ConsoleStage<Running>> {
   await ensureConsole()
   const env = { OPERATOR_SECOND_FACTOR: 'optional', ...options.env }
-  const stage = await startStage({ ...options, env })
+  const stage = await startStageOf(start, { ...options, env })
   const browser = await launchBrowser()
   let people = 0
 
