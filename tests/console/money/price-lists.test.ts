@@ -80,6 +80,7 @@ async function makeGold(page: Page): Promise<void> {
   const invalid = drawer.locator('[aria-invalid=true]')
   await invalid.first().waitFor()
   assert.equal(await invalid.count(), 3, 'the id, the factor for all, and the model')
+  assert.equal(await drawer.getByText('six digits').count(), 0, 'an empty factor is no wrong one')
   await drawer.getByLabel('List', { exact: false }).first().fill('gold')
   await drawer.getByLabel('Model', { exact: true }).fill('sim-chat')
   await factors.nth(0).fill('2')

@@ -148,6 +148,7 @@ describe('providers of operators', () => {
     assert.equal(callback, `${stage.console.url}/admin/v1/sign-in/oidc/callback`)
     assert.match((await test(`${stage.provider.issuer}/`)).problem, /write the issuer as it does/)
     assert.match((await test('http://evil.example')).problem, /must begin with https/)
+    assert.equal((await test('http://127.0.0.1:1')).problem, 'the connection was refused')
     // A document for all tenants names a pattern in place of itself.
     stage.provider.lies = { metadata: { issuer: 'https://login.example/{tenantid}/v2.0' } }
     assert.notEqual((await test(stage.provider.issuer)).problem, null)

@@ -141,13 +141,12 @@ function checkPlan(plan: PlanDraft, index: number): Mistake[] {
 function checkTerms({ default: rule, entries }: TermsDraft, at: string): Mistake[] {
   const names = entries.map(({ model }) => model)
   return [
-    ...(isWrongFactor(rule) ? [[`${at}default.factor`, 'badFactor'] as const] : []),
+    ...checkFactor(rule, `${at}default.factor`),
     ...entries.flatMap((entry, index): Mistake[] => {
       const place = entryParam(at, entry.model, index)
       if (entry.model === '') return [[place, 'needed']]
       if (names.indexOf(entry.model) < index) return [[place, 'twice']]
-      if (isWrongFactor(entry)) return [[`${place}.factor`, 'badFactor']]
-      if (entry.kind !== 'prices') return []
+      if (entry.kind !== 'prices') return checkFactor(entry, `${place}.factor`)
       if (entry.prices.length === 0) return [[place, 'noPrices']]
       return entry.prices.flatMap(({ amount }, row): Mistake[] =>
         isAmount(amount) ? [] : [[`${place}[${row}].amount`, 'badAmount']],
@@ -163,7 +162,9 @@ export function entryParam(at: string, model: string, index: number): string {
 
 const isAmount = (text: string) => /^\d{1,9}(\.\d{1,9})?$/.test(plainNumber(text))
 
-function isWrongFactor({ kind, factor }: RuleDraft): boolean {
-  if (kind !== 'parent' && kind !== 'cost') return false
-  return !/^\d{1,6}(\.\d{1,6})?$/.test(plainNumber(factor))
+function checkFactor({ kind, factor }: RuleDraft, param: string): Mistake[] {
+  if (kind !== 'parent' && kind !== 'cost') return []
+  const given = plainNumber(factor)
+  if (given === '') return [[param, 'needed']]
+  return /^\d{1,6}(\.\d{1,6})?$/.test(given) ? [] : [[param, 'badFactor']]
 }

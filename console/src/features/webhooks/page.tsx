@@ -1,6 +1,7 @@
 /** The webhooks of an account: the secret, a test, and all deliveries with their attempts. */
-import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { Button, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
+import { CheckedField } from '../../components/form/checked-form.tsx'
 import { Dialog } from '../../components/form/dialog.tsx'
 import { RedeliverDropped } from '../../components/form/redeliver-dialog.tsx'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
@@ -143,16 +144,19 @@ function TestDialog({ accountId, isOpen, onClose }: TestDialogProps) {
           onClose()
         }}
       >
-        <Group grow>
-          <TextInput
-            name="url"
-            type="url"
-            label={t('testUrl')}
-            required
-            maxLength={2048}
-            data-autofocus
-          />
-        </Group>
+        <CheckedField param="url">
+          {(error) => (
+            <TextInput
+              name="url"
+              type="url"
+              label={t('testUrl')}
+              error={error}
+              required
+              maxLength={2048}
+              data-autofocus
+            />
+          )}
+        </CheckedField>
       </SubmitForm>
     </Dialog>
   )

@@ -33,10 +33,13 @@ export async function inspectIssuer(
     .catch((error: Error) => ({ problem: describe(error) }))
 }
 
-/** The library wraps what the guard says. */
+/** The library's words around a fault that is not its own, such as a refused connection. */
+const WRAPPING = 'something went wrong'
+
 function describe({ message, cause }: Error): string {
-  const inner = cause instanceof Error ? `: ${cause.message}` : ''
-  return `${message}${inner}`.slice(0, 300)
+  if (!(cause instanceof Error)) return message.slice(0, 300)
+  const text = message === WRAPPING ? cause.message : `${message}: ${cause.message}`
+  return text.slice(0, 300)
 }
 
 /** Lists the providers to offer: one that cannot be reached has no button. */
