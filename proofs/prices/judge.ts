@@ -209,6 +209,9 @@ function leastOfCut(sheet: Sheet, { row, arrival }: Judged): bigint {
   return least < row.amount ? least : 0n
 }
 
+/** A member of its own, or the beginning of the text in the flat form. */
+const NAMED = /"param":\s*"|"error":\s*"[\w.[\]]+: /
+
 function judgeAnswer({ testCase, status, text }: Observed, arrivals: readonly Arrival[]): string[] {
   const breaks: string[] = []
   const hasArrived = arrivals.length > 0
@@ -217,7 +220,7 @@ function judgeAnswer({ testCase, status, text }: Observed, arrivals: readonly Ar
   if (!hasArrived && !isRefusal) breaks.push(`answered ${status} without asking the vendor`)
   if (testCase.expected === 'refused') {
     if (status !== 400) breaks.push(`answered ${status}, must be 400`)
-    else if (!/"param":\s*"/.test(text) && testCase.dialect !== 'messages') {
+    else if (!NAMED.test(text) && testCase.dialect !== 'messages') {
       breaks.push('refused without naming the field')
     }
   }

@@ -4,6 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { createAccount } from '../../server/money/accounts/manage-accounts.ts'
+import { createKey } from '../../server/money/accounts/manage-keys.ts'
 import { type Simulators, startSimulators } from '../../simulators/index.ts'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/in-process.ts'
 import { until } from '../support/until.ts'
@@ -102,16 +104,20 @@ function catalogAt(url: string): object {
         prices,
         routes: [{ channel, upstream_model: model }],
       })),
-      {
-        id: 't-costs',
-        type: 'video',
-        prices: [
-          { unit: 'second', per: 1, amount: '0.5' },
-          { unit: 'vendor_cost', per: 1_000_000_000, amount: '1' },
-        ],
-        routes: [{ channel: 'v', upstream_model: 'owner/films' }],
-      },
+      costsAs('t-costs'),
     ],
+  }
+}
+
+function costsAs(id: string): object {
+  return {
+    id,
+    type: 'video',
+    prices: [
+      { unit: 'second', per: 1, amount: '0.5' },
+      { unit: 'vendor_cost', per: 1_000_000_000, amount: '1' },
+    ],
+    routes: [{ channel: 'v', upstream_model: 'owner/films' }],
   }
 }
 
@@ -124,6 +130,7 @@ describe('video against simulated vendors', () => {
     vendors = await startSimulators({ port: 0, timeScale: 0.02 })
     gateway = await startTestGateway({ ...QUICK, ALLOW_PRIVATE_TARGETS: 'true' })
     await gateway.apply(catalogAt(vendors.url))
+    await gateway.apply({ currency: 'USD', models: [costsAs('t-dollars')] }, 'dollars')
   })
   after(async () => {
     await gateway.stop()
@@ -132,8 +139,9 @@ describe('video against simulated vendors', () => {
 
   async function run(
     body: object,
+    known?: string,
   ): Promise<{ created: TestAnswer; done: TestAnswer; key: string }> {
-    const { key } = await gateway.tenant({ balance: '1000' })
+    const key = known ?? (await gateway.tenant({ balance: '1000' })).key
     const created = await gateway.post(VIDEO_PATH, key, body)
     assert.equal(created.status, 200, created.text)
     const done = await until('its end', async () => {
@@ -191,12 +199,24 @@ describe('video against simulated vendors', () => {
     })
   }
 
-  test('what the vendor states as its cost is the charge, however it is held', async () => {
+  test('what the vendor states as its cost is the charge, in its own currency alone', async () => {
     const content = [{ type: 'text', text: 'a river' }]
-    const { created, done, key } = await run({ model: 't-costs', content, duration: 4 })
-    assert.equal(done.json.status, 'succeeded', done.text)
-    const record = await gateway.record(created, key)
-    assert.deepEqual([record.held, record.charged], ['2', '0.25'])
+    const account = await createAccount(gateway.sql, {
+      name: 'dollars',
+      currency: 'USD',
+      openingBalanceNanos: 100_000_000_000n,
+      actor: 'test',
+    })
+    const dollars = await createKey(gateway.sql, { accountId: account.id })
+    for (const [model, known, charged] of [
+      ['t-dollars', dollars.key, '0.25'],
+      ['t-costs', undefined, '2'],
+    ] as const) {
+      const { created, done, key } = await run({ model, content, duration: 4 }, known)
+      assert.equal(done.json.status, 'succeeded', done.text)
+      const record = await gateway.record(created, key)
+      assert.deepEqual([record.held, record.charged], ['2', charged])
+    }
   })
 
   test('a failure that only the answer with the film states', async () => {
