@@ -5,14 +5,14 @@ import { noBrowser } from '../../support/browser.ts'
 import { QUICK } from '../../tasks/stage.ts'
 import { expectAccessible, expectFits, PHONE } from '../support/browser.ts'
 import { arrive, close, goTo, leave } from '../support/journey.ts'
-import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
+import { type ConsoleStage, startConsoleProcess } from '../support/stage.ts'
 
 const MODEL = 'doubao-seedance-2-5-260628'
 
 describe('a video', { skip: noBrowser }, () => {
   let stage: ConsoleStage
   before(async () => {
-    stage = await startConsoleStage({
+    stage = await startConsoleProcess({
       env: { ...QUICK, ALLOW_PRIVATE_TARGETS: 'true' },
       simulators: { timeScale: 0.02 },
     })

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { noBrowser } from '../../support/browser.ts'
 import { makeWav } from '../../support/wav.ts'
-import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
+import { type ConsoleStage, startConsoleProcess } from '../support/stage.ts'
 import { codeOf, panel } from './support.ts'
 
 const run = promisify(execFile)
@@ -41,7 +41,7 @@ describe('the code of the playground', { skip: noBrowser }, () => {
   /** One for all kinds: a new context would load and compile the console again. */
   let page: Page
   before(async () => {
-    stage = await startConsoleStage({ env: { TASK_POLL_INTERVAL_MIN_MS: '300' } })
+    stage = await startConsoleProcess({ env: { TASK_POLL_INTERVAL_MIN_MS: '300' } })
     ;({ page } = await stage.signedIn('/'))
     folder = mkdtempSync(join(tmpdir(), 'playground-code-'))
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { noBrowser } from '../../support/browser.ts'
 import { makeWav } from '../../support/wav.ts'
-import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
+import { type ConsoleStage, startConsoleProcess } from '../support/stage.ts'
 import { costAfter, panel, priceBefore, send } from './support.ts'
 
 /** Runs in the page: a player knows the length of its sound once it has read it. */
@@ -23,7 +23,7 @@ const NOTE_FIRST_SOUND = `window.first = new Promise((resolve) => {
 describe('media in the playground', { skip: noBrowser }, () => {
   let stage: ConsoleStage
   before(async () => {
-    stage = await startConsoleStage({
+    stage = await startConsoleProcess({
       env: { TASK_POLL_INTERVAL_MIN_MS: '300', ALLOW_PRIVATE_TARGETS: 'true' },
     })
   })
