@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, mock, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import OpenAI from 'openai'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
 import { until } from '../../support/until.ts'
@@ -70,9 +70,9 @@ test('200: upload, metadata, content whole and in part, public URL, deletion', a
   assert.equal((await fetchPublic(json.url)).status, 404)
 })
 
-test('a file expires by the database’s clock, not the gateway’s', async () => {
+test('a file expires by the database’s clock, not the gateway’s', async (t) => {
   const { key } = await gateway.tenant()
-  const late = mock.method(Date, 'now', () => performance.timeOrigin + performance.now() + 9e6)
+  const late = t.mock.method(Date, 'now', () => performance.timeOrigin + performance.now() + 9e6)
   const { json } = await upload(key, form(PNG, { 'expires_after[seconds]': '3600' }))
   late.mock.restore()
   assert.equal(json.expires_at - json.created_at, 3600)

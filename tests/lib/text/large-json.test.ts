@@ -1,6 +1,6 @@
 /** Long JSON is read as JSON.parse reads it, in short steps and with little text at once. */
 import assert from 'node:assert/strict'
-import { mock, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { parseLargeJson } from '../../../server/base/lib/text/large-json.ts'
 import { anyText } from '../../support/any-text.ts'
@@ -78,10 +78,10 @@ test('strings across the ends of texts are whole, in any script', () => {
   compare(`["${'x'.repeat(5 * MB)}","${'中'.repeat(MB)}\\n"]`)
 })
 
-test('a step reads a megabyte, no text is longer than two, and all are as long as the bytes', () => {
+test('a step reads a megabyte, no text is longer than two, and all are as long as the bytes', (t) => {
   const large = `"${'ab '.repeat(350_000)}"`
   for (const bytes of [manyOf([PLAIN], 9_000), manyOf([large], 8)].map((one) => Buffer.from(one))) {
-    const toText = mock.method(Buffer.prototype, 'toString')
+    const toText = t.mock.method(Buffer.prototype, 'toString')
     const { steps } = parse(bytes)
     const texts: number[] = toText.mock.calls.map(({ result }: { result: string }) => result.length)
     toText.mock.restore()
