@@ -34,6 +34,12 @@ export interface CommandLine {
   readonly file: (name: string, content: object | string) => string
 }
 
+/** What a command tells about a busy machine, and not about itself. */
+const WAITING = '… waiting for the database: it does not accept connections yet\n'
+const withoutWaiting = (finished: Finished): Finished => {
+  return { ...finished, err: finished.err.replace(WAITING, '') }
+}
+
 const THREAD = new URL('../support/command-thread.ts', import.meta.url)
 const idle: Worker[] = []
 
@@ -48,7 +54,7 @@ export async function runWith(environment: NodeJS.ProcessEnv, words: readonly st
     thread.postMessage({ words, environment } satisfies Order)
     const [finished] = await Promise.race([once(thread, 'message'), gone.promise])
     idle.push(thread)
-    return finished as Finished
+    return withoutWaiting(finished)
   } finally {
     thread.off('exit', leave)
     thread.unref()
@@ -72,7 +78,7 @@ export function runProgram(
       err += text
     })
     child.on('error', reject)
-    child.on('close', (code) => resolve({ code, out, err }))
+    child.on('close', (code) => resolve(withoutWaiting({ code, out, err })))
   })
 }
 

@@ -61,7 +61,7 @@ export async function startProcess(
     exited,
     hasExited: () => !running.has(child),
     signal: (name) => child.kill(name),
-    async stop(graceMs = 35_000) {
+    async stop(graceMs = 120_000) {
       child.kill('SIGTERM')
       const timer = setTimeout(() => child.kill('SIGKILL'), graceMs)
       const exit = await exited

@@ -4,7 +4,7 @@
  */
 import cluster, { type Worker } from 'node:cluster'
 import { keepWorker } from '../../base/workers/keep-worker.ts'
-import type { StopReason, SupervisorMessage } from '../../base/workers/messages.ts'
+import type { StopReason, SupervisorMessage, WorkerMessage } from '../../base/workers/messages.ts'
 import { type SharedPort, sharePort } from '../../base/workers/share-port.ts'
 import type { Config } from '../config/config.ts'
 import { createClusterMetrics, serveClusterMetrics } from '../metrics/cluster-metrics.ts'
@@ -21,7 +21,11 @@ export async function supervise(config: Config, requested: Promise<StopReason>):
   if (port !== 0 && !metrics)
     log.warn({ port }, 'metrics are off in this process: the port is in use')
   const stopping = new AbortController()
-  void requested.then(() => stopping.abort())
+  let reason: StopReason | undefined
+  void requested.then((signal) => {
+    reason = signal
+    stopping.abort()
+  })
   let sharedPort: SharedPort | undefined
   try {
     sharedPort = await sharePort(addressOf(config), stopping.signal)
@@ -31,6 +35,10 @@ export async function supervise(config: Config, requested: Promise<StopReason>):
       (worker, place) => {
         sharedPort?.add(worker)
         add(worker, place)
+        // What it was sent before it listened is lost.
+        worker.on('message', ({ tributary }: WorkerMessage) => {
+          if (tributary === 'started' && reason) sendStop(worker, reason)
+        })
       },
       sharedPort.port,
     )
@@ -43,7 +51,7 @@ export async function supervise(config: Config, requested: Promise<StopReason>):
         ? Array.from({ length: config.workers - 1 }, (_, index) => keep(index + 2))
         : []
     if (started?.isDemo) log.info({}, 'demo mode runs one worker')
-    if (started) sendStop(await requested)
+    if (started) stopAll(await requested)
     else stopping.abort()
     await Promise.all([first, ...others].map(({ ended }) => ended))
     return started ? 0 : 1
@@ -72,10 +80,14 @@ function createFork(
   }
 }
 
-function sendStop(reason: StopReason): void {
-  const message: SupervisorMessage = { tributary: 'stop', reason }
+function stopAll(reason: StopReason): void {
   for (const worker of Object.values(cluster.workers ?? {})) {
-    // A worker that is starting gets the signal: it has no listener of messages yet.
-    if (worker?.isConnected()) worker.send(message)
+    if (worker) sendStop(worker, reason)
   }
+}
+
+/** Only the first one counts. */
+function sendStop(worker: Worker, reason: StopReason): void {
+  const message: SupervisorMessage = { tributary: 'stop', reason }
+  if (worker.isConnected()) worker.send(message)
 }

@@ -1,12 +1,12 @@
 /** A connection to several workers outlives the worker that it was meant for. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { type GatewayProcess, type Stage, startGateway, startStage } from '../../support/gateway.ts'
-import { until } from '../../support/until.ts'
+import { until, within } from '../../support/until.ts'
 
 const ENV = { WORKERS: '2', LOG_LEVEL: 'info', LOG_FORMAT: 'json' }
 
@@ -108,6 +108,31 @@ test('the workers of a supervisor that is killed end, and the next start takes o
   } finally {
     await stage.stop()
     rmSync(dataDir, { recursive: true })
+  }
+})
+
+test('a worker that is starting when the gateway is stopped ends, too', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tributary-workers-'))
+  const gate = join(folder, 'gate')
+  const waits = `
+    import cluster from 'node:cluster'
+    import { stat, writeFile } from 'node:fs/promises'
+    if (cluster.worker?.id === 2) {
+      await writeFile('${gate}-here', '')
+      while (!(await stat('${gate}').catch(() => false)));
+    }`
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(waits)}`
+  const stage = await startStage({ env: { ...ENV, NODE_OPTIONS } })
+  try {
+    await until('the second', () => existsSync(`${gate}-here`))
+    stage.gateway.signal('SIGTERM')
+    await until('the stop of the first', () => stage.gateway.log().includes('"msg":"stopping"'))
+    writeFileSync(gate, '')
+    const exit = await within(60_000, 'end of the gateway', stage.gateway.exited)
+    assert.deepEqual(exit, { code: 0, signal: null })
+  } finally {
+    await stage.stop()
+    rmSync(folder, { recursive: true })
   }
 })
 
