@@ -53,10 +53,11 @@ test('an answer without its parts is read as far as it goes', () => {
 })
 
 test('a length that is no number from 0 on states nothing', () => {
-  for (const duration of [null, '', '60000', true, [], {}, -1]) {
+  for (const duration of [null, '', '1m', '-1', true, [], {}, -1]) {
     const { seconds } = readTranscript({ audio_info: { duration } }, 'en')
     assert.equal(seconds, undefined, JSON.stringify(duration))
   }
+  assert.equal(readTranscript({ audio_info: { duration: '60000' } }, 'en').seconds, 60)
 })
 
 test('languages are the vendor’s own; what it knows by itself is not named', () => {
