@@ -3,7 +3,7 @@ import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { LoopShare } from '../queues/loop-share.ts'
 import { Budget, type FairShare } from './budget.ts'
-import { LargeGarbage } from './large-garbage.ts'
+import { type HeapCollector, LargeGarbage } from './large-garbage.ts'
 import { SpillFile } from './spill-file.ts'
 
 /**
@@ -55,9 +55,10 @@ export type Memory = ReturnType<typeof createMemory>
 export function createMemory(
   { bytesMax, diskBytesMax, socketsMax, folder }: MemoryLimits,
   isShared: () => boolean,
+  collector?: HeapCollector,
 ) {
   const bytes = new Budget(bytesMax, SHARES, bytesMax * RESERVED_SHARE)
-  const garbage = new LargeGarbage(() => bytes.usedInAll() - bytes.usedInHeap())
+  const garbage = new LargeGarbage(() => bytes.usedInAll() - bytes.usedInHeap(), collector)
   const disk = new Budget(Math.min(diskBytesMax, freeBytes(folder) * DISK_SHARE), {
     spool: { ofFree: 1 / 2 },
   })
