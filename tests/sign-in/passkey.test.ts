@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
-import { until } from '../support/until.ts'
+import { untilWaiting } from '../support/database/lock-account.ts'
 import { type Authenticator, type Ceremony, createAuthenticator } from './authenticator.ts'
 import { type Browser, type ConsoleUnderTest, PASSWORD, startConsole } from './support.ts'
 
@@ -251,12 +251,7 @@ describe('passkeys', () => {
     const removals = await console.sql.begin(async (transaction) => {
       await transaction`select from person where id = ${id} for update`
       const begun = [browser, other].map((each, n) => each.send('DELETE', paths[n] ?? ''))
-      await until('both to wait for the person', async () => {
-        const waiting = await console.sql`
-          select from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock'`
-        return waiting.length === 2
-      })
+      await untilWaiting(console.sql, 2)
       return { begun }
     })
     const answers = await Promise.all(removals.begun)

@@ -81,11 +81,19 @@ export async function anyoneExists(sql: Sql | TransactionSql): Promise<boolean> 
 }
 
 /**
- * Returns false for a person without a password, a passkey and an identity at a provider. Until
- * the transaction ends, no other one takes the last of these from them.
+ * Locks a person until the transaction ends: of two changes at once of what they sign in with, the
+ * second sees what the first has left.
+ */
+export async function lockPerson(sql: TransactionSql, personId: string): Promise<void> {
+  await sql`select 1 from person where id = ${personId} for no key update`
+}
+
+/**
+ * Returns false for a person without a password, a passkey and an identity at a provider, and
+ * locks them.
  */
 export async function canSignIn(sql: TransactionSql, personId: string): Promise<boolean> {
-  await sql`select 1 from person where id = ${personId} for update`
+  await lockPerson(sql, personId)
   const rows = await sql`
     select from person p where id = ${personId} and (password_hash is not null
       or exists (select from passkey k where k.person_id = p.id)

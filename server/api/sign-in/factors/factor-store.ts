@@ -34,21 +34,12 @@ export async function consumeTotpStep(sql: Sql, personId: string, step: number):
   return updated.count > 0
 }
 
-/**
- * Locks a person until the transaction ends: of two changes of factors at once, the second sees
- * what the first has left.
- */
-export async function lockFactors(sql: TransactionSql, personId: string): Promise<void> {
-  await sql`select 1 from person where id = ${personId} for no key update`
-}
-
-/** Replaces all recovery codes, once nobody else is changing them. */
+/** Replaces all recovery codes of a person whose row the transaction has locked. */
 export async function replaceRecoveryCodes(
   sql: TransactionSql,
   personId: string,
   hashes: readonly Buffer[],
 ): Promise<void> {
-  await lockFactors(sql, personId)
   await sql`delete from recovery_code where person_id = ${personId}`
   for (const hash of hashes) {
     await sql`insert into recovery_code (person_id, code_hash) values (${personId}, ${hash})`

@@ -6,14 +6,13 @@ import { GatewayError, invalidField } from '../../../base/lib/errors.ts'
 import { randomText } from '../../../base/lib/ids.ts'
 import { type SecretBox, sealedWith } from '../../../base/lib/secrets/secrets.ts'
 import type { SignInParts } from '../parts.ts'
-import { findPerson, type PersonRow } from '../person-store.ts'
+import { findPerson, lockPerson, type PersonRow } from '../person-store.ts'
 import { wrongCode } from '../refusals.ts'
 import {
   consumeRecoveryCode,
   consumeTotpStep,
   countRecoveryCodes,
   deleteTotp,
-  lockFactors,
   lockSealedTotp,
   putPendingTotp,
   replaceRecoveryCodes,
@@ -156,11 +155,11 @@ export async function removeTotp({ sql }: SignInParts, personId: string): Promis
   })
 }
 
+/** Deletes the recovery codes of a locked person without a factor that they stand in for. */
 export async function dropUnneededCodes(
   transaction: TransactionSql,
   personId: string,
 ): Promise<void> {
-  await lockFactors(transaction, personId)
   const person = await findPerson(transaction, personId)
   if (person && !person.totp_secret && person.passkeys === 0) {
     await replaceRecoveryCodes(transaction, personId, [])
@@ -173,7 +172,7 @@ export async function renewRecoveryCodes(
   personId: string,
 ): Promise<string[]> {
   return await withTransaction(sql, async (transaction) => {
-    await lockFactors(transaction, personId)
+    await lockPerson(transaction, personId)
     const person = await findPerson(transaction, personId)
     if (!person?.totp_secret && !person?.passkeys) {
       throw new GatewayError('conflict', { message: 'add an authenticator app or a passkey first' })

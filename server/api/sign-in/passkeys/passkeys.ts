@@ -4,11 +4,10 @@ import { withTransaction } from '../../../base/database/transaction.ts'
 import { GatewayError } from '../../../base/lib/errors.ts'
 import { newId } from '../../../base/lib/ids.ts'
 import { writeAudit } from '../audit-log/audit-log.ts'
-import { lockFactors } from '../factors/factor-store.ts'
 import { dropUnneededCodes, putRecoveryCodes } from '../factors/factors.ts'
 import type { Exchange, SignInParts } from '../parts.ts'
 import { SIGNED_IN, type SignInOutcome } from '../passwords/password-sign-in.ts'
-import { canSignIn, findPerson } from '../person-store.ts'
+import { canSignIn, findPerson, lockPerson } from '../person-store.ts'
 import { noStep, noWayIn, wrongPasskey } from '../refusals.ts'
 import type { Session } from '../sessions/session.ts'
 import { putChallenge, takeChallenge } from '../sessions/session-store.ts'
@@ -172,7 +171,7 @@ export async function addPasskey(
   const created = await refuseWith400(readCreated(passkey.credential, expect(parts, challenge)))
   const id = newId('pky')
   const codes = await withTransaction(parts.sql, async (transaction) => {
-    await lockFactors(transaction, session.user.id)
+    await lockPerson(transaction, session.user.id)
     const before = await findPerson(transaction, session.user.id)
     const isNew = await insertPasskey(transaction, {
       id,

@@ -1,6 +1,7 @@
 /** SQL of access tokens. Their rights follow from the person at every use. */
 import type { Sql, TransactionSql } from 'postgres'
 import { behind } from '../../../base/database/conditions.ts'
+import { lockPerson } from '../person-store.ts'
 import { hasFactor, type PersonPart, selectMemberships } from '../sessions/session-store.ts'
 
 export type TokenScope = 'read' | 'write'
@@ -84,7 +85,7 @@ export function selectTokens(sql: Sql, filter: TokenFilter): Promise<TokenRow[]>
 
 /** Counts a person's valid tokens. Until the transaction ends nobody else creates one for them. */
 export async function countLiveTokens(sql: TransactionSql, personId: string): Promise<number> {
-  await sql`select 1 from person where id = ${personId} for update`
+  await lockPerson(sql, personId)
   const [row] = await sql<{ live: number }[]>`
     select count(*)::int as live from access_token t join person p on p.id = t.person_id
     where t.person_id = ${personId} and ${state(sql)} = 'active'`
