@@ -146,6 +146,34 @@ test('of one batch as many pass as fit, and each gateway decides the same', asyn
   assert.deepEqual(await brokenInvariants(sql), [])
 })
 
+test('a batch closes holds of before a budget, and of two of its windows, each for itself', async () => {
+  const { sql } = database
+  for (const unit of ['money', 'call'] as const) {
+    const caller = await createCaller(sql, 1_000_000n)
+    const hold = () => holdRow(caller, { amount: '100' })
+    const [before, first, second, released] = [hold(), hold(), hold(), hold()]
+    await takeHolds(sql, [before])
+    const { id } = await giveBudget(sql, caller.accountId, 100_000n, { unit, period: 'day' })
+    const now = new Date()
+    await takeHolds(sql, [first, released])
+    await setBudgetClock(sql, new Date(now.getTime() + 86_400_000).toISOString())
+    await takeHolds(sql, [second])
+    const close = (...charges: (readonly [HoldRow, bigint | null])[]) =>
+      closeHolds(
+        sql,
+        charges.map(([row, charge]) => ({ ...settleRow(row, charge), held: row.amount })),
+      )
+    await close([before, 1n], [first, 10n])
+    await close([second, 100n], [released, null])
+    const windows = await sql<{ held: bigint; spent: string }[]>`
+      select held, spent from budget_use where budget_id = ${id} order by window_start`
+    const told = windows.map(({ held, spent }) => `${spent}+${held}`)
+    assert.deepEqual(told, unit === 'money' ? ['10+0', '100+0'] : ['1+0', '1+0'], unit)
+    await setBudgetClock(sql, now.toISOString())
+  }
+  assert.deepEqual(await brokenInvariants(sql), [])
+})
+
 test('a change binds the next hold', async () => {
   const { sql } = database
   const caller = await createCaller(sql, 1_000_000n)
