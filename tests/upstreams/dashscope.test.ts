@@ -268,6 +268,19 @@ test('pictures: without a statement, those delivered and the size asked for', as
   assert.deepEqual([report.usage, report.facts], [{ image: 1 }, { size: '2K' }])
 })
 
+test('pictures: without a type, the sides that the answer states', async (t) => {
+  for (const [usage, size] of [
+    [{ width: 1024, height: 1024 }, '1K'],
+    [{ output_width: '2048', output_height: '2048', width: 1024, height: 1024 }, '2K'],
+    [{ output_width: 2048 }, '1K'],
+    [{ output_width: 0, output_height: 0, size: '2048*2048' }, '2K'],
+  ] as const) {
+    const body = { output: choicesOf(URL), usage }
+    const { report } = await draw(t, { size: '1024x1024' }, { body })
+    assert.deepEqual(report.facts, { size }, JSON.stringify(usage))
+  }
+})
+
 for (const [usage, image] of [
   [{ image_count: 0 }, 2],
   [{ output_image_count: 0, image_count: 0 }, 2],
