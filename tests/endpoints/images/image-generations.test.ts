@@ -139,6 +139,9 @@ describe('by the image', () => {
       assert.equal(answer.status, 400, answer.text)
       assert.equal(answer.json.error.code, 'not_priced')
     }
+    const many = Array.from({ length: 129 }, () => ({ type: 'web_search' }))
+    const { answer: most } = await ask({ model: 'by-quality', tools: many })
+    assert.match(most.text, /at most 128 hosted tools/)
     const { answer: none } = await ask({ model: 'by-quality', tools: [] })
     assert.notEqual(none.json.error?.code, 'not_priced', 'no tool has no fee')
   })

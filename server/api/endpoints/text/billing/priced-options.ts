@@ -3,6 +3,7 @@
  * to all text dialects, and lists of tools.
  */
 
+import { invalidField } from '../../../../base/lib/errors.ts'
 import {
   isAbsent,
   isObject,
@@ -152,10 +153,22 @@ export function kindOfVendorFunction(tool: JsonObject): PricedToolKind | undefin
   return name === '$web_search' ? WEB_SEARCH : UNKNOWN_TOOL
 }
 
+/** Each is priced by itself, for each route; vendors take no more tools than this. */
+const FEATURES_MAX = 128
+
+/** Throws a 400 that names the first one too many. */
+export function refuseTooMany({ features }: PricedOptions): void {
+  const surplus = features[FEATURES_MAX]
+  if (!surplus) return
+  const problem = `at most ${FEATURES_MAX} hosted tools, models and plugins in one request`
+  throw invalidField(surplus.field, problem)
+}
+
 /** Reads the tools of a request for media, of which vendors run a search of the web alone. */
 export function readToolFeatures(value: JsonObject): readonly RequestedFeature[] {
   const options = newOptions()
   readPricedTools(options, value, ({ type }) => (type === 'web_search' ? WEB_SEARCH : UNKNOWN_TOOL))
+  refuseTooMany(options)
   return options.features
 }
 

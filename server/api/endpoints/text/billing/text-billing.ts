@@ -4,14 +4,13 @@
  * that no member can hide text.
  */
 
-import { invalidField } from '../../../../base/lib/errors.ts'
 import { isAbsent, type JsonObject } from '../../../../base/lib/json.ts'
 import type { Quantities, Unit } from '../../../../base/lib/units.ts'
 import type { RelayReport } from '../../../../wire/dialects/relay.ts'
 import type { Body, Estimate, QuotedRequest } from '../../../../work/pipeline/metering.ts'
 import type { Ceiling } from '../../../../work/pipeline/price/ceiling.ts'
 import { isPlainValue, type Measure, refuseMisspeltInside } from './measure.ts'
-import { alternativesOf, countOf, type PricedOptions } from './priced-options.ts'
+import { alternativesOf, countOf, type PricedOptions, refuseTooMany } from './priced-options.ts'
 import { refuseMisspelt } from './refuse-misspelt.ts'
 
 /** The operator's limit is far below this one. */
@@ -116,16 +115,6 @@ export function quoteText(request: QuotedRequest, dialect: TextDialect): Estimat
 }
 
 /** The members of a request that determine the size of its answer. */
-/** Each is priced by itself, for each route; vendors take no more tools than this. */
-const FEATURES_MAX = 128
-
-function refuseTooMany({ features }: PricedOptions): void {
-  const surplus = features[FEATURES_MAX]
-  if (!surplus) return
-  const problem = `at most ${FEATURES_MAX} hosted tools, models and plugins in one request`
-  throw invalidField(surplus.field, problem)
-}
-
 interface OutputLimits {
   /** The largest limit by a name of the dialect; undefined if there is none. */
   readonly named: number | undefined
