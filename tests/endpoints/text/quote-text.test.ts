@@ -1,7 +1,11 @@
 /** Holds and ceilings of text requests, for requests with tricks. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { mock, test } from 'node:test'
 import fc from 'fast-check'
+import {
+  readPricedTools,
+  UNKNOWN_TOOL,
+} from '../../../server/api/endpoints/text/billing/priced-options.ts'
 import { estimateText } from '../../../server/api/endpoints/text/billing/text-billing.ts'
 import { chatCompletions } from '../../../server/api/endpoints/text/chat-completions.ts'
 import { embeddings } from '../../../server/api/endpoints/text/embeddings.ts'
@@ -355,4 +359,12 @@ test('delivered output counts at most one token per four bytes, and per event if
     }
     assert.deepEqual(estimateText(7, report), { input_token: 7, output_token: tokens }, name)
   }
+})
+
+test('of too many hosted tools no more are read than a request may have', () => {
+  const options = { facts: {}, features: [], models: [], isHosted: false, calls: 0 }
+  const kindOf = mock.fn(() => UNKNOWN_TOOL)
+  const tools = Array.from({ length: 1_000 }, () => ({ type: 'web_search' }))
+  readPricedTools(options, { tools }, kindOf)
+  assert.equal(kindOf.mock.callCount(), 129)
 })

@@ -21,6 +21,9 @@ import type { Measure } from './measure.ts'
 import { kindOfTool } from './tool-family.ts'
 import { findTools, nameOfTool } from './tool-lists.ts'
 
+/** Each is priced by itself, for each route; vendors take no more tools than this. */
+const FEATURES_MAX = 128
+
 /** The priced options of one request, collected while reading it. */
 export interface PricedOptions {
   readonly facts: Record<string, string | number | boolean>
@@ -153,9 +156,6 @@ export function kindOfVendorFunction(tool: JsonObject): PricedToolKind | undefin
   return name === '$web_search' ? WEB_SEARCH : UNKNOWN_TOOL
 }
 
-/** Each is priced by itself, for each route; vendors take no more tools than this. */
-const FEATURES_MAX = 128
-
 /** Throws a 400 that names the first one too many. */
 export function refuseTooMany({ features }: PricedOptions): void {
   const surplus = features[FEATURES_MAX]
@@ -187,7 +187,11 @@ export function readPricedTools(
     options.isHosted = true
     options.features.push({ field: printPath(path), value: 'no list of tools' })
   }
-  for (const { tool, path } of tools) readPricedTool(options, tool, path, kindOf, callsMax)
+  for (const { tool, path } of tools) {
+    readPricedTool(options, tool, path, kindOf, callsMax)
+    // The request is refused: no more of them are read.
+    if (options.features.length > FEATURES_MAX) return
+  }
 }
 
 function readPricedTool(
