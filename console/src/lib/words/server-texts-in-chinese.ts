@@ -6,6 +6,9 @@ const TEXTS: Readonly<Record<string, string>> = {
   'a delivery is running': '正在投递',
   'access tokens cannot do this: sign in to the console': '访问令牌不能执行此操作，请登录控制台',
   'add an authenticator app or a passkey first': '请先添加验证器应用或通行密钥',
+  'you would have no way to sign in: add a passkey first': '这样您将无法登录：请先添加通行密钥',
+  'you would have no way to sign in: add another passkey first':
+    '这样您将无法登录：请先添加另一个通行密钥',
   'an operator set this budget: only operators change it':
     '此预算由运营人员设定，仅运营人员可以修改',
   'the spend limit of this API key is reached': '此 API 密钥的消费上限已用完',
