@@ -1,4 +1,4 @@
--- revision 4
+-- revision 5
 
 -- The accounts of holds, for those who do not know them: settlements that a process wrote down before
 -- it named the account, and corrections.
@@ -144,12 +144,12 @@ begin
   ), recorded as (
     insert into call (request_id, hold_id, account_id, key_id, task_id, endpoint, model, status,
       basis, review, currency, held, charged, returned, debt, price_version, lines, attempts,
-      error, created_at, upstream_cost, upstream_cost_version, labels)
+      error, created_at, finished_at, upstream_cost, upstream_cost_version, labels)
     select p.request_id, p.id, p.account_id, p.key_id, p.work_id, p.endpoint, p.model, p.status,
       p.basis, p.review, p.currency, p.amount, p.charge, p.amount - p.from_hold,
       p.charge - p.from_hold - p.from_available, p.price_version, p.detail -> 'lines',
-      p.detail -> 'attempts', p.error, p.created_at, p.upstream_cost, p.upstream_cost_version,
-      p.labels
+      p.detail -> 'attempts', p.error, p.created_at, (select call_end()), p.upstream_cost,
+      p.upstream_cost_version, p.labels
     from priced p
   ), posted as (
     insert into entry (posting, step, account_id, currency, source, destination, amount)

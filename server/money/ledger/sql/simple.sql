@@ -1,4 +1,4 @@
--- revision 8
+-- revision 9
 -- Cheaper forms of ledger_take and ledger_close for one hold and for one account: the same moves,
 -- without what those need for refusals, overruns, limits of keys and holds that are closed already.
 -- What a form does not decide is left to those.
@@ -122,11 +122,11 @@ begin
 
   insert into call (request_id, hold_id, account_id, key_id, task_id, endpoint, model, status,
     basis, review, currency, held, charged, returned, price_version, lines, attempts, error,
-    created_at, upstream_cost, upstream_cost_version, labels)
+    created_at, finished_at, upstream_cost, upstream_cost_version, labels)
   values (closed.request_id, hold_id, account, closed.key_id, closed.task_id, closed.endpoint,
     closed.model, of_status, of_basis, of_review, money, nanos, charged_nanos, freed,
-    closed.price_version, of_lines, tries, problem, closed.created_at, cost, cost_version,
-    closed.labels);
+    closed.price_version, of_lines, tries, problem, closed.created_at, call_end(), cost,
+    cost_version, closed.labels);
   insert into entry (posting, step, account_id, currency, source, destination, amount)
   select hold_id, posted.step, account, money, 'held', posted.destination, posted.amount
   from (values ('charge', 'revenue', charged_nanos), ('return', 'available', freed))
@@ -251,12 +251,12 @@ begin
   ), recorded as (
     insert into call (request_id, hold_id, account_id, key_id, task_id, endpoint, model, status,
       basis, review, currency, held, charged, returned, price_version, lines, attempts, error,
-      created_at, upstream_cost, upstream_cost_version, labels)
+      created_at, finished_at, upstream_cost, upstream_cost_version, labels)
     select e.request_id, e.id, account, e.key_id, e.task_id, e.endpoint, e.model, o.status,
       o.basis, o.review, money, e.amount, coalesce(o.charge, 0),
       e.amount - coalesce(o.charge, 0), e.price_version, o.detail -> 'lines',
-      o.detail -> 'attempts', o.error, e.created_at, o.upstream_cost, o.upstream_cost_version,
-      e.labels
+      o.detail -> 'attempts', o.error, e.created_at, (select call_end()), o.upstream_cost,
+      o.upstream_cost_version, e.labels
     from ended e join rows from (
       unnest(ids, amounts, charges, statuses, bases, reviews, upstream_costs,
         upstream_cost_versions, errors),

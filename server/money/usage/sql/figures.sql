@@ -1,4 +1,4 @@
--- revision 3
+-- revision 4
 
 -- Each bucket is a fifth wider than the one before: 1 ms to 36 minutes in 80 steps.
 create or replace function latency_bucket(begun timestamptz, ended timestamptz) returns smallint
@@ -16,12 +16,36 @@ language sql immutable parallel safe as $$
   select date_bin('15 minutes', at, '2000-01-01 00:00:00+00')
 $$;
 
+-- The end of a call that is written now: the beginning of the transaction, or final_until where that
+-- is later. A server that is busy or paused may show a transaction long after the time at which it
+-- began; count_calls cannot wait for one that it does not see.
+create or replace function call_end() returns timestamptz
+language plpgsql stable as $$
+begin
+  return greatest(now(), (select final_until from usage_watermark));
+end $$;
+
+-- Makes the present the next final_until where calls ended since `counted`; returns whether it did. A
+-- turn of the counting does so once: the calls that end meanwhile are counted in the next one.
+create or replace function publish_end(counted timestamptz) returns boolean
+language plpgsql
+set plan_cache_mode = force_custom_plan
+as $$
+begin
+  update usage_watermark set final_until = now()
+  where coalesce(final_until < now() - interval '2 seconds', true)
+    and exists (select from call where finished_at >= counted);
+  return found;
+end $$;
+
 -- Counts calls that ended since the watermark and moves it: all or nothing, so a count that a kill
 -- interrupts never happened. `step` is the most time of ended calls that one transaction counts;
--- returns whether there is more to count. Of several processes one counts, the others return. A
--- call's end is the beginning of the transaction that writes it, so only times before the oldest
--- open transaction are final; one that has run for minutes without writing is a reader, such as a
--- backup.
+-- returns whether there is more to count. Of several processes one counts, the others return.
+--
+-- Two transactions make a time final. The first writes it to final_until. A later one counts up to
+-- it, but not beyond the beginning of the oldest transaction that it sees: one that it does not see
+-- has yet to read anything, so that call_end reads final_until there. A transaction that has run for
+-- minutes without writing is a reader, such as a backup.
 create or replace function count_calls(step interval) returns boolean
 language plpgsql
 set plan_cache_mode = force_custom_plan
@@ -30,13 +54,15 @@ declare
   since timestamptz;
   final timestamptz;
   until timestamptz;
+  published timestamptz;
   counted bigint;
 begin
-  select counted_until into since from usage_watermark for update skip locked;
+  select counted_until, final_until into since, published
+  from usage_watermark for update skip locked;
   if not found then
     return false;
   end if;
-  select least(now() - interval '2 seconds', min(xact_start)) into final
+  select least(published, min(xact_start)) into final
   from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid()
     and backend_type = 'client backend'
@@ -44,8 +70,11 @@ begin
   if since is null then
     select min(finished_at) into since from call;
   end if;
-  if since is null or final <= since then
+  if since is null then
     return false;
+  end if;
+  if published is null or final <= since then
+    return publish_end(since);
   end if;
   until := least(final, since + step);
 
@@ -130,11 +159,11 @@ begin
     select min(finished_at) into until from call
     where finished_at >= until and finished_at < final;
     if until is null then
-      return false;
+      return publish_end(final);
     end if;
   end if;
   update usage_watermark set counted_until = until;
-  return until < final;
+  return until < final or publish_end(final);
 end $$;
 
 -- Takes a call back out of the figures, where it has been counted. Its record then moves to the
