@@ -74,6 +74,8 @@ export interface TaskReference<Settings> {
   readonly settings: Settings
   readonly upstreamModel: string
   readonly upstreamId: string
+  /** The length of the task's recording, where the gateway has measured it. */
+  readonly recordingSeconds?: number | undefined
 }
 
 /**

@@ -114,12 +114,14 @@ export function vendorAttemptOf(
 
 /** Names an accepted task at its upstream. */
 export function taskReferenceOf(
-  { upstream_model: upstreamModel, upstream_id }: ClaimedTask,
+  { upstream_model: upstreamModel, upstream_id, request }: ClaimedTask,
   settings: unknown,
   upstreamId = upstream_id,
 ): TaskReference<unknown> {
   if (upstreamId === null) throw new UpstreamFailure('channel_fault', { message: 'no upstream id' })
-  return { settings, upstreamModel, upstreamId }
+  const { recording_seconds: seconds } = request
+  const measured = typeof seconds === 'number' ? { recordingSeconds: seconds } : {}
+  return { settings, upstreamModel, upstreamId, ...measured }
 }
 
 /** Renews the lease until the returned function is called. A lost lease stays lost. */

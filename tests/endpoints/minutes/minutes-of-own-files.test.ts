@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { flac, mp4, wav } from '../../assets/recordings.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../../support/in-process.ts'
+import { until } from '../../support/until.ts'
 import { QUICK } from '../../tasks/stage.ts'
 
 const PATH = '/v1/audio/minutes'
@@ -53,6 +54,20 @@ describe('minutes of an own file', () => {
       assert.equal((await gateway.record(created, tenant.key)).held, held)
     })
   }
+
+  test('the charge is by the length of the file, not by the end of the last sentence', async () => {
+    const tenant = await gateway.tenant()
+    const { url } = await upload(tenant, wav(90), 'a.wav')
+    const created = await create(tenant, url)
+    assert.equal(created.status, 200, created.text)
+    const done = await until('the end', async () => {
+      const { json } = await gateway.get(`${PATH}/${created.json.id}`, tenant.key)
+      return json.status === 'succeeded' && json
+    })
+    assert.equal(done.duration, 90)
+    const { charged, basis, lines } = await gateway.record(created, tenant.key)
+    assert.deepEqual([charged, basis, lines[0]?.quantity], ['0.09', 'params', 90])
+  })
 
   test('the tokens of the summary are estimated by the length too', async () => {
     const tenant = await gateway.tenant()

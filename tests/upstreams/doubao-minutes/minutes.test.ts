@@ -22,7 +22,8 @@ async function vendor(t: TestContext, answers: (url: string) => Record<string, R
   const { url, seen } = await startRecorded(t, answers)
   const settings = { base_url: url, api_key: 'speech-key' }
   const reference = { settings, upstreamModel: 'volc.lark.minutes', upstreamId: ID }
-  const pollTask = () => driver.poll(wire, reference)
+  const pollTask = (recordingSeconds?: number) =>
+    driver.poll(wire, { ...reference, recordingSeconds })
   const submit = (more: Readonly<Record<string, unknown>>) =>
     driver.submit(
       wire,
@@ -175,6 +176,24 @@ for (const [endMs, stated] of [
       ...rest
     } = (await pollTask()) as Readonly<Record<string, unknown>>
     assert.deepEqual(rest, stated)
+  })
+}
+
+for (const [name, measured, expected] of [
+  ['longer than what was said', 60.5, { duration: 60.5, charged: { measured: { second: 61 } } }],
+  ['shorter than what was said', 2, { duration: 4.8, charged: { usage: { second: 5 } } }],
+] as const) {
+  test(`a recording that is ${name}`, async (t) => {
+    const { pollTask } = await vendor(t, (url) => ({
+      [QUERY]: {
+        code: 20000000,
+        body: { Data: { Status: 'success', Result: { AudioTranscriptionFile: `${url}/t` } } },
+      },
+      '/t': { body: [{ content: 'x', start_time: 0, end_time: 4800 }] },
+    }))
+    const { state: _state, ...rest } = await pollTask(measured)
+    const { result, ...charged } = rest as { readonly result: { readonly duration: number } }
+    assert.deepEqual({ duration: result.duration, charged }, expected)
   })
 }
 

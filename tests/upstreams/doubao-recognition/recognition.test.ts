@@ -139,6 +139,17 @@ for (const [name, body, duration, rest] of [
   })
 }
 
+test('a poll: without a stated length, that of the file', async (t) => {
+  const body = { result: { text, utterances } }
+  const { settings, upstreamModel } = await vendor(t, { code: 20000000, body })
+  const reference = { settings, upstreamModel, upstreamId: 'id', recordingSeconds: 60.5 }
+  assert.deepEqual(await driver.poll(wire, reference), {
+    state: 'succeeded',
+    result: { duration: 60.5, text, sentences },
+    measured: { second: 61 },
+  })
+})
+
 test('a success without a word or a length is not charged as the longest recording', async (t) => {
   const { settings, upstreamModel } = await vendor(t, { code: 20000000, body: { result: {} } })
   const outcome = await driver.poll(wire, { settings, upstreamModel, upstreamId: 'id' })

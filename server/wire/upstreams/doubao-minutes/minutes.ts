@@ -2,7 +2,8 @@
  * The minutes product: transcription and at least one more ability, delivered as files whose links
  * live for a day (docs/protocols/volcengine-minutes.md). There is no list, no cancellation and no
  * query by an id of the gateway's: a submission whose response is lost stays lost. The answer has
- * no duration: the end of the last sentence stands for it.
+ * no duration, by which the vendor bills: the measured length of the recording stands for it, or
+ * else the end of the last sentence.
  */
 
 import { uuidOf } from '../../../base/lib/ids.ts'
@@ -84,17 +85,21 @@ async function poll(wire: Wire, reference: TaskReference<RecordingSettings>): Pr
   const outcome = await readOutcome(response)
   if (outcome.state === 'failed') return isUnknownId(outcome) ? { state: 'gone' } : outcome
   if (outcome.state !== 'done') return { state: outcome.state }
-  return await readTask(wire, outcome.document.Data)
+  return await readTask(wire, outcome.document.Data, reference)
 }
 
 /** Reads the state of a task; a missing status means that it still runs. */
-async function readTask(wire: Wire, data: unknown): Promise<TaskPoll> {
+async function readTask(
+  wire: Wire,
+  data: unknown,
+  reference: TaskReference<RecordingSettings>,
+): Promise<TaskPoll> {
   switch (readTaskStatus(member(data, 'Status') ?? 'running')) {
     case 'queued':
     case 'processing':
       return { state: 'processing' }
     case 'succeeded':
-      return await readSuccess(wire, member(data, 'Result'))
+      return await readSuccess(wire, member(data, 'Result'), reference)
     case 'failed': {
       const code = Number(member(data, 'ErrCode'))
       const words = asString(member(data, 'ErrMessage'))
@@ -106,7 +111,11 @@ async function readTask(wire: Wire, data: unknown): Promise<TaskPoll> {
   }
 }
 
-async function readSuccess(wire: Wire, files: unknown): Promise<TaskPoll> {
+async function readSuccess(
+  wire: Wire,
+  files: unknown,
+  { recordingSeconds = 0 }: TaskReference<RecordingSettings>,
+): Promise<TaskPoll> {
   const fetchFile = (name: string) => readFile(wire, asString(member(files, name)))
   const documents: MinutesDocuments = {
     transcription: await fetchFile('AudioTranscriptionFile'),
@@ -115,14 +124,17 @@ async function readSuccess(wire: Wire, files: unknown): Promise<TaskPoll> {
     extraction: await fetchFile('InformationExtractionFile'),
     translation: await fetchFile('TranslationFile'),
   }
-  const result: JsonObject = readDocuments(documents)
-  const second = Math.ceil(Number(result.duration))
-  // Without a sentence no length is known. Zero is charged, not the hold of two hours. A sentence
-  // after the end of the longest recording states none either: at most the hold is charged.
-  const isStated = second > 0 && second <= RECORDING_SECONDS_MAX
+  const read: JsonObject = readDocuments(documents)
+  const spokenSeconds = Number(read.duration)
+  const duration = Math.max(spokenSeconds, recordingSeconds)
+  const second = Math.ceil(duration)
+  // Without a sentence and a measured length, zero is charged, not the hold of two hours. A
+  // sentence after the end of the longest recording states no length: at most the hold is charged.
+  const isStated =
+    second > 0 && second <= RECORDING_SECONDS_MAX && spokenSeconds >= recordingSeconds
   return {
     state: 'succeeded',
-    result,
+    result: { ...read, duration },
     ...(isStated ? { usage: { second } } : { measured: { second } }),
   }
 }

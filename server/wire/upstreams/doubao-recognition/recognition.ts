@@ -141,24 +141,27 @@ async function poll(wire: Wire, reference: TaskReference<RecordingSettings>): Pr
   const outcome = await query(wire, reference)
   if (outcome.state === 'failed') return isUnknownId(outcome) ? { state: 'gone' } : outcome
   if (outcome.state !== 'done') return { state: outcome.state }
-  if (hasResult(outcome.document)) return readSuccess(outcome.document)
+  if (hasResult(outcome.document)) return readSuccess(outcome.document, reference)
   throw new UpstreamFailure('failed', { message: 'an answer of success without a result' })
 }
 
-function readSuccess(document: JsonObject): TaskPoll {
+function readSuccess(
+  document: JsonObject,
+  { recordingSeconds = 0 }: TaskReference<RecordingSettings>,
+): TaskPoll {
   const sentences = listObjects(member(document.result, 'utterances')).map(readSentence)
   const statedMs = readDurationMs(member(document.audio_info, 'duration'), sentences)
-  const endMs = lastEndMs(sentences)
+  const measuredSeconds = Math.max(lastEndMs(sentences) / 1000, recordingSeconds)
   return {
     state: 'succeeded',
     result: {
-      duration: (statedMs ?? endMs) / 1000,
+      duration: statedMs === undefined ? measuredSeconds : statedMs / 1000,
       text: asString(member(document.result, 'text')) ?? joinSentences(sentences),
       sentences,
     },
     ...(statedMs === undefined ? {} : { usage: { second: Math.ceil(statedMs / 1000) } }),
-    // Zero without speech, where else the hold of two hours would be charged.
-    measured: { second: Math.ceil(endMs / 1000) },
+    // Zero without speech and a measured length, where else the hold of two hours would be charged.
+    measured: { second: Math.ceil(measuredSeconds) },
   }
 }
 
