@@ -1,6 +1,8 @@
 /** Linking an identity to a person, and the operators' providers. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { TransactionSql } from 'postgres'
+import { until } from '../../support/until.ts'
 import { startLyingProvider } from './lying-provider.ts'
 import { openStage } from './stage.ts'
 
@@ -90,6 +92,36 @@ describe('providers of operators', () => {
     assert.equal((await sessionOf(browser)).user.id, id)
     await stage.console.sql`delete from identity_provider where id = ${added.id}`
     await second.stop()
+  })
+
+  test('keep every change, and stay deleted', async () => {
+    const browser = await operator()
+    const body = { name: 'Third', issuer: stage.provider.issuer, client_id: 'third' }
+    const { json: created } = await browser.send('POST', PATH, body)
+    const { sql } = stage.console
+    /** Sends a change that has to wait for `before`, which is under way. */
+    const changeAfter = (before: (transaction: TransactionSql) => Promise<unknown>) =>
+      sql.begin(async (transaction) => {
+        await before(transaction)
+        const sent = browser.send('PATCH', `${PATH}/${created.id}`, { disabled: true })
+        await until('a change that waits', async () => {
+          const [row] = await sql`select count(*)::int as waiting from pg_stat_activity
+            where datname = current_database() and wait_event_type = 'Lock'`
+          return row?.waiting === 1
+        })
+        return { sent }
+      })
+    const renamed = await changeAfter(
+      (transaction) => transaction`
+        update identity_provider set name = 'Renamed' where id = ${created.id}`,
+    )
+    const { json: changed } = await renamed.sent
+    assert.deepEqual([changed.name, changed.disabled], ['Renamed', true])
+    const removed = await changeAfter(
+      (transaction) => transaction`delete from identity_provider where id = ${created.id}`,
+    )
+    assert.equal((await removed.sent).status, 404)
+    assert.equal((await sql`select from identity_provider where id = ${created.id}`).length, 0)
   })
 
   test('are added, changed, offered while they can be reached, and removed', async () => {

@@ -24,9 +24,10 @@ import {
   selectProviders,
 } from '../../../sign-in/people/providers/provider-store.ts'
 import {
+  changeProvider,
+  createProvider,
   describeRow,
   removeProvider,
-  saveProvider,
 } from '../../../sign-in/people/providers/providers.ts'
 import type { Provider } from '../../../sign-in/provider.ts'
 import { RefusedAtProvider } from '../../../sign-in/provider-refusal.ts'
@@ -92,28 +93,25 @@ export const providersHandlers: HandlersOf<typeof providersContract> = {
   async 'POST /operator/sign-in-providers'({ body, note }, { signIn: { parts } }) {
     const { client_id: clientId, client_secret: clientSecret, trusts_email: trustsEmail } = body
     const draft = { ...body, clientId, clientSecret: clientSecret ?? null, trustsEmail }
-    const row = await withOperatorErrors(saveProvider(parts, draft))
+    const row = await withOperatorErrors(createProvider(parts, draft))
     note({ provider: row.id, name: row.name, issuer: row.issuer })
     return await showStored(parts, row)
   },
   async 'PATCH /operator/sign-in-providers/:provider'({ body, params, note }, services) {
-    const { sql } = services
     const { parts } = services.signIn
-    const [before] = await selectProviders(sql, params.provider)
-    const stored = found(before, 'provider')
     const { client_secret: clientSecret, ...shown } = body
     note({ ...shown, ...(clientSecret === undefined ? {} : { client_secret: 'changed' }) })
-    const draft = {
-      name: body.name ?? stored.name,
-      issuer: body.issuer ?? stored.issuer,
-      clientId: body.client_id ?? stored.client_id,
+    const changing = changeProvider(parts, params.provider, {
+      name: body.name,
+      issuer: body.issuer,
+      clientId: body.client_id,
       clientSecret,
-      scopes: body.scopes ?? stored.scopes,
-      rules: body.rules ?? stored.rules,
-      trustsEmail: body.trusts_email ?? stored.trusts_email,
-      disabled: body.disabled ?? stored.disabled_at !== null,
-    }
-    return await showStored(parts, await withOperatorErrors(saveProvider(parts, draft, stored)))
+      scopes: body.scopes,
+      rules: body.rules,
+      trustsEmail: body.trusts_email,
+      disabled: body.disabled,
+    })
+    return await showStored(parts, found(await withOperatorErrors(changing), 'provider'))
   },
   async 'DELETE /operator/sign-in-providers/:provider'({ params }, { sql }) {
     if (!(await removeProvider(sql, params.provider))) found(undefined, 'provider')

@@ -23,21 +23,41 @@ export function selectProviders(sql: Sql, id?: string): Promise<ProviderRow[]> {
     order by created_at, id limit 100`
 }
 
-/** Creates a provider, or replaces it. */
-export async function putProvider(
-  sql: Sql,
-  row: Omit<ProviderRow, 'created_at' | 'disabled_at'> & { readonly disabled: boolean },
-): Promise<void> {
-  const disabled = row.disabled ? sql`now()` : sql`null::timestamptz`
+/** Locks a provider until the transaction ends. */
+export async function lockProvider(
+  sql: TransactionSql,
+  id: string,
+): Promise<ProviderRow | undefined> {
+  const [row] = await sql<ProviderRow[]>`
+    select id, name, issuer, client_id, client_secret, scopes, rules, trusts_email, disabled_at,
+      created_at
+    from identity_provider where id = ${id} for update`
+  return row
+}
+
+export type ProviderValues = Omit<ProviderRow, 'created_at' | 'disabled_at'> & {
+  readonly disabled: boolean
+}
+
+const disabledAt = (sql: TransactionSql, { disabled }: ProviderValues) =>
+  disabled ? sql`now()` : sql`null::timestamptz`
+
+export async function insertProvider(sql: TransactionSql, row: ProviderValues): Promise<void> {
   await sql`
     insert into identity_provider (id, name, issuer, client_id, client_secret, scopes, rules,
       trusts_email, disabled_at)
     values (${row.id}, ${row.name}, ${row.issuer}, ${row.client_id}, ${row.client_secret},
-      ${row.scopes}, ${JSON.stringify(row.rules)}::text::jsonb, ${row.trusts_email}, ${disabled})
-    on conflict (id) do update set name = excluded.name, issuer = excluded.issuer,
-      client_id = excluded.client_id, client_secret = excluded.client_secret,
-      scopes = excluded.scopes, rules = excluded.rules, trusts_email = excluded.trusts_email,
-      disabled_at = excluded.disabled_at`
+      ${row.scopes}, ${JSON.stringify(row.rules)}::text::jsonb, ${row.trusts_email},
+      ${disabledAt(sql, row)})`
+}
+
+export async function updateProvider(sql: TransactionSql, row: ProviderValues): Promise<void> {
+  await sql`
+    update identity_provider set name = ${row.name}, issuer = ${row.issuer},
+      client_id = ${row.client_id}, client_secret = ${row.client_secret}, scopes = ${row.scopes},
+      rules = ${JSON.stringify(row.rules)}::text::jsonb, trusts_email = ${row.trusts_email},
+      disabled_at = ${disabledAt(sql, row)}
+    where id = ${row.id}`
 }
 
 /** Deletes a provider and ends the sessions that it opened. Returns false if there is none. */

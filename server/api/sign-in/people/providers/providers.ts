@@ -1,5 +1,5 @@
 /** The providers that people sign in with: one by environment variables, others by operators. */
-import type { Sql } from 'postgres'
+import type { Sql, TransactionSql } from 'postgres'
 import { withTransaction } from '../../../../base/database/transaction.ts'
 import { newId } from '../../../../base/lib/ids.ts'
 import { OperatorError } from '../../../../base/lib/operator-error.ts'
@@ -9,11 +9,14 @@ import type { SignInParts } from '../../parts.ts'
 import type { Provider } from '../../provider.ts'
 import {
   deleteProvider,
+  insertProvider,
+  lockProvider,
   lockSecrets,
   type ProviderRow,
-  putProvider,
+  type ProviderValues,
   resealSecret,
   selectProviders,
+  updateProvider,
 } from './provider-store.ts'
 
 type Parts = Pick<SignInParts, 'sql' | 'secrets' | 'oidc'>
@@ -52,20 +55,67 @@ export interface ProviderDraft {
   readonly name: string
   readonly issuer: string
   readonly clientId: string
-  /** Undefined keeps the stored one. */
-  readonly clientSecret: string | null | undefined
+  readonly clientSecret: string | null
   readonly scopes: string
   readonly rules: unknown
   readonly trustsEmail: boolean
   readonly disabled: boolean
 }
 
-/** Creates a provider, or replaces the one with this id. Throws OperatorError. */
-export async function saveProvider(
-  { sql, secrets, oidc }: Parts,
-  draft: ProviderDraft,
-  before?: ProviderRow,
-): Promise<ProviderRow> {
+/** Members that are undefined stay unchanged. */
+type ProviderChange = { readonly [Name in keyof ProviderDraft]: ProviderDraft[Name] | undefined }
+
+/** Creates a provider. Throws OperatorError. */
+export async function createProvider(parts: Parts, draft: ProviderDraft): Promise<ProviderRow> {
+  const id = newId('idp')
+  const { clientSecret, ...rest } = draft
+  const secret = clientSecret === null ? null : parts.secrets.seal(clientSecret, contextOf(id))
+  const values = checkProvider(parts, id, { ...rest, client_secret: secret })
+  return await withTransaction(parts.sql, async (transaction) => {
+    await insertProvider(transaction, values)
+    return await readBack(transaction, id)
+  })
+}
+
+/**
+ * Changes a provider as it is when the change is written, so that changes at one time are all kept.
+ * Returns undefined if there is none. Throws OperatorError.
+ */
+export function changeProvider(
+  parts: Parts,
+  id: string,
+  change: ProviderChange,
+): Promise<ProviderRow | undefined> {
+  return withTransaction(parts.sql, async (transaction) => {
+    const stored = await lockProvider(transaction, id)
+    if (!stored) return undefined
+    const { clientSecret } = change
+    const values = checkProvider(parts, id, {
+      name: change.name ?? stored.name,
+      issuer: change.issuer ?? stored.issuer,
+      clientId: change.clientId ?? stored.client_id,
+      client_secret: clientSecret
+        ? parts.secrets.seal(clientSecret, contextOf(id))
+        : clientSecret === null
+          ? null
+          : stored.client_secret,
+      scopes: change.scopes ?? stored.scopes,
+      rules: change.rules ?? stored.rules,
+      trustsEmail: change.trustsEmail ?? stored.trusts_email,
+      disabled: change.disabled ?? stored.disabled_at !== null,
+    })
+    await updateProvider(transaction, values)
+    return await readBack(transaction, id)
+  })
+}
+
+/** Throws OperatorError. */
+function checkProvider(
+  { oidc }: Parts,
+  id: string,
+  draft: Omit<ProviderDraft, 'clientSecret'> & Pick<ProviderRow, 'client_secret'>,
+): ProviderValues {
+  const { clientId, trustsEmail, ...rest } = draft
   const refusal = oidc?.refuseIssuer(draft.issuer)
   if (refusal !== undefined) throw new OperatorError(`issuer: ${refusal}`)
   const rules = readRules(draft.rules)
@@ -73,26 +123,13 @@ export async function saveProvider(
   if (!draft.scopes.split(' ').includes('openid')) {
     throw new OperatorError('scopes: must include openid')
   }
-  const id = before?.id ?? newId('idp')
-  const { clientSecret } = draft
-  await putProvider(sql, {
-    id,
-    name: draft.name,
-    issuer: draft.issuer,
-    client_id: draft.clientId,
-    client_secret:
-      clientSecret === undefined
-        ? (before?.client_secret ?? null)
-        : clientSecret === null
-          ? null
-          : secrets.seal(clientSecret, contextOf(id)),
-    scopes: draft.scopes,
-    rules,
-    trusts_email: draft.trustsEmail,
-    disabled: draft.disabled,
-  })
-  const [row] = await selectProviders(sql, id)
-  if (!row) throw new OperatorError('the provider was deleted meanwhile')
+  return { ...rest, id, rules, client_id: clientId, trusts_email: trustsEmail }
+}
+
+/** Reads a provider that this transaction has written. */
+async function readBack(transaction: TransactionSql, id: string): Promise<ProviderRow> {
+  const row = await lockProvider(transaction, id)
+  if (!row) throw new Error(`the provider ${id} is gone within its own transaction`)
   return row
 }
 
