@@ -100,6 +100,35 @@ describe('invitations', () => {
     assert.equal(me.json.memberships[0].account_id, accountId)
   })
 
+  test('end those of before for the same address and account', async () => {
+    const { accountId, browser, token } = await inviteTo('owner', 'twice@example.com')
+    const path = `/accounts/${accountId}/invitations`
+    const inviteAgain = async (email: string) => {
+      const { status, json } = await browser.send('POST', path, { email, role: 'viewer' })
+      assert.equal(status, 200, JSON.stringify(json))
+      return tokenOf(json.link)
+    }
+    const statusOf = async (of: string | null) =>
+      (await console.browser().send('POST', '/session/invitation/view', { token: of })).status
+    const elsewhere = await inviteTo('member', 'twice@example.com')
+    const other = await inviteAgain('other@example.com')
+    const newest = await inviteAgain('Twice@example.com')
+    const statuses = await Promise.all([token, elsewhere.token, other, newest].map(statusOf))
+    assert.deepEqual(statuses, [404, 200, 200, 200])
+    const both = await Promise.all([inviteAgain('at-once@x.com'), inviteAgain('at-once@x.com')])
+    assert.deepEqual((await Promise.all(both.map(statusOf))).sort(), [200, 404])
+    const { id, email } = await console.person({ isOperator: true })
+    const operator = await console.signedIn(email)
+    await console.sql`insert into passkey (id, person_id, name, credential_id, public_key)
+      values ('pky_y', ${id}, 'y', 'y', 'y')`
+    const toOperate = async () => {
+      const invited = { email: 'o@example.com' }
+      return tokenOf((await operator.send('POST', '/operator/invitations', invited)).json.link)
+    }
+    const first = await toOperate()
+    assert.deepEqual([await statusOf(await toOperate()), await statusOf(first)], [200, 404])
+  })
+
   test('expire after three days, and can be withdrawn', async () => {
     const late = await inviteTo('member', 'late@example.com')
     await console.sql`update console_link set expires_at = now() where email = 'late@example.com'`

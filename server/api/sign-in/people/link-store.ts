@@ -113,15 +113,15 @@ export async function readAccountName(
   return row?.name
 }
 
-/** Deletes the open invitations of an address to an account. */
+/** Deletes the open invitations of an address to an account, or, with null, to be an operator. */
 export async function deleteInvitationsTo(
   sql: TransactionSql,
   email: string,
-  accountId: string,
+  accountId: string | null,
 ): Promise<void> {
   await sql`
     delete from console_link where kind = 'invitation' and used_at is null
-      and account_id = ${accountId} and lower(email) = ${email.toLowerCase()}`
+      and account_id is not distinct from ${accountId} and lower(email) = ${email.toLowerCase()}`
 }
 
 /** Invalidates earlier links of this kind. */

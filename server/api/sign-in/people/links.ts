@@ -24,6 +24,7 @@ import { identifySession, openSession, renewSession } from '../sessions/sessions
 import { createToken, hashToken } from '../sessions/token.ts'
 import {
   consumeLink,
+  deleteInvitationsTo,
   deleteUnused,
   findLink,
   insertLink,
@@ -105,8 +106,9 @@ export async function openSetUp(
 }
 
 /**
- * Creates an invitation to an account, or to be an operator, and mails it where mail is set. Throws
- * 429 for a person who invites too many.
+ * Creates an invitation to an account, or to be an operator, and mails it where mail is set.
+ * Earlier ones of the address to the same are void from then on. Throws 429 for a person who
+ * invites too many.
  */
 export async function invite(
   parts: Pick<SignInParts, 'sql' | 'consoleAddress' | 'mailLink' | 'throttle'>,
@@ -122,7 +124,10 @@ export async function invite(
   const target = to === 'operators' ? { isOperator: true } : to
   const newLink = { kind: 'invitation', seconds: INVITATION_SECONDS, email, createdBy } as const
   if (parts.mailLink) await parts.throttle.take('invitation', createdBy)
-  return await withTransaction(parts.sql, async (transaction) => {
+  // Serializable: of two invitations at once, the one that is kept deletes the other.
+  const mode = 'isolation level serializable'
+  const work = async (transaction: TransactionSql) => {
+    await deleteInvitationsTo(transaction, email, to === 'operators' ? null : to.accountId)
     const created = await createLink(parts, { ...newLink, ...target }, transaction)
     if (!parts.mailLink) return { ...created, isMailed: false }
     const person = await findByEmail(transaction, email)
@@ -136,7 +141,8 @@ export async function invite(
       language: person?.language ?? language,
     })
     return { ...created, isMailed }
-  })
+  }
+  return await withTransaction(parts.sql, work, { mode })
 }
 
 /** Creates a link for a new password, which invalidates earlier ones. */

@@ -75,7 +75,9 @@ export const membersContract = area(shared, {
     role: 'owner',
     signInOnly: true,
     summary: 'Invite someone to an account',
-    description: 'The link is valid for three days. It is mailed where SMTP_URL is set.',
+    description:
+      'The link is valid for three days, and ends earlier ones of the same address. It is ' +
+      'mailed where SMTP_URL is set.',
     stepUp: true,
     body: z.object({ email, role: newMemberRole }),
     answer: invited,
@@ -119,6 +121,7 @@ export const membersContract = area(shared, {
     role: 'operator',
     signInOnly: true,
     summary: 'Invite an operator',
+    description: 'The link ends earlier ones for the same address.',
     stepUp: true,
     body: z.object({ email }),
     answer: invited,
