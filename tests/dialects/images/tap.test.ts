@@ -94,6 +94,47 @@ test('each image’s own usage is added; a total of all, and less, is not', () =
   assert.equal(run(`${first}${last}`, 2).tap.report().usage?.image, 2)
 })
 
+for (const [name, stated, input, output] of [
+  [
+    'of each image',
+    [
+      [5, 272],
+      [5, 272],
+      [5, 300],
+    ],
+    15,
+    844,
+  ],
+  [
+    'of all so far, the prompt once',
+    [
+      [5, 272],
+      [5, 544],
+      [5, 816],
+    ],
+    5,
+    816,
+  ],
+  [
+    'of all so far, the prompt for each',
+    [
+      [5, 272],
+      [10, 544],
+      [15, 800],
+    ],
+    15,
+    800,
+  ],
+] as const) {
+  test(`usage beside each of several images is ${name}`, () => {
+    const events = stated.map(([input_tokens, output_tokens]) =>
+      event('completed', { url: 'https://m.example/0', usage: { input_tokens, output_tokens } }),
+    )
+    const { usage } = run(events.join(''), stated.length).tap.report()
+    assert.deepEqual(usage, { image: 3, input_token: input, image_output_token: output })
+  })
+}
+
 test('sizes are those of the images; several match no price', () => {
   const image = (size: string) => event('partial_succeeded', { url: 'https://m.example/0', size })
   const end = event('completed', { usage: { generated_images: 2 } })

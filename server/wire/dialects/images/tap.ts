@@ -45,6 +45,10 @@ class ImagesTap implements Relay {
   private outputBytes = 0
   /** Usage as the last events stated it, and the vendor's choices. */
   private stated: JsonObject | undefined
+  /** The first usage of an image with an end event of its own. */
+  private first: JsonObject | undefined
+  /** True if such events state the usage of all images so far; undefined before the second. */
+  private isRunningTotal: boolean | undefined
   /** The reading of it, until something else is stated. */
   private reading: UsageReading | undefined
   /** The event over the limit that is passing. */
@@ -150,15 +154,18 @@ class ImagesTap implements Relay {
   }
 
   /**
-   * Adds the usage of an image that has an end event of its own; any other event states the usage
-   * of all images so far.
+   * Adds the usage of an image that has an end event of its own, unless that is a running total;
+   * any other event states the usage of all images so far.
    */
   private mergeUsage(data: unknown, hasImage: boolean): JsonObject | undefined {
     const earlier = usageOf(this.stated)
     const usage = usageOf(data)
     if (!usage) return earlier
     const isOwn = hasImage && this.requestedImages > 1 && readGenerated(data) === undefined
-    const merged = isOwn ? addUsage(earlier, usage) : mergeUsage(earlier, usage, readTotals)
+    if (isOwn && this.first) this.isRunningTotal ??= goesOn(this.first, usage)
+    if (isOwn) this.first ??= usage
+    const isAdded = isOwn && this.isRunningTotal !== true
+    const merged = isAdded ? addUsage(earlier, usage) : mergeUsage(earlier, usage, readTotals)
     return isObject(merged) ? merged : undefined
   }
 
@@ -198,6 +205,16 @@ function readEventName(piece: Buffer): string {
 function usageOf(data: unknown): JsonObject | undefined {
   const usage = member(data, 'usage')
   return isObject(usage) ? usage : undefined
+}
+
+/** Images of one request come to much the same: half as much again as one is what two come to. */
+const NEXT_IMAGE = 1.5
+
+/** Returns true if the usage of a second image has that of the first in it. */
+function goesOn(first: JsonObject, second: JsonObject): boolean {
+  const [input = 0, output = 0] = totalSides(first)
+  const [inputNow = 0, outputNow = 0] = totalSides(second)
+  return output > 0 && inputNow >= input && outputNow >= output * NEXT_IMAGE
 }
 
 function readTotals(usage: JsonObject): readonly number[] {
