@@ -31,6 +31,7 @@ before(async () => {
       ],
       models: [
         model('by-image', [image]),
+        model('by-image-and-text', [image, { unit: 'input_token', per: 1, amount: '0.01' }]),
         model('by-cost', [image, { unit: 'vendor_cost', per: 1, amount: '0.000000002' }]),
       ],
     },
@@ -52,6 +53,8 @@ for (const [name, model, usage, expected] of [
   ['ticks of a cost', 'by-cost', { cost_in_usd_ticks: 700_000_000 }, ['0.14', false]],
   ['no cost', 'by-cost', { total_tokens: 5 }, ['0.5', false]],
   ['a cost that is not sold', 'by-image', { cost: 0.02 }, ['0.5', false]],
+  ['no tokens of the text', 'by-image-and-text', { generated_images: 1 }, ['0.5', false]],
+  ['tokens of the text', 'by-image-and-text', { input_tokens: 10 }, ['0.6', false]],
   ['a tool without a unit', 'by-image', { tool_usage: { unheard_of: 2 } }, ['0.5', true]],
 ] as const) {
   test(`stated: ${name}`, async () => {
