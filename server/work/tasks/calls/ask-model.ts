@@ -8,7 +8,14 @@ import { failpoint } from '../../../base/lib/failpoint.ts'
 import { newId } from '../../../base/lib/ids.ts'
 import { asString, tryParseJson } from '../../../base/lib/json.ts'
 import { estimateTokens } from '../../../base/lib/text/estimate-tokens.ts'
-import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../../../base/lib/units.ts'
+import {
+  INPUT_UNITS,
+  OUTPUT_UNITS,
+  type Quantities,
+  sumOf,
+  type Unit,
+} from '../../../base/lib/units.ts'
+import { readPrices } from '../../../money/catalog/load/load-model.ts'
 import { scanJson } from '../../../wire/dialects/json-scan.ts'
 import { UpstreamFailure } from '../../../wire/upstreams/failure.ts'
 import type { TaskPoll } from '../../../wire/upstreams/task-driver.ts'
@@ -17,6 +24,7 @@ import { openRoom } from '../../pipeline/answer/receive-whole.ts'
 import { orderRoutes, type UsableRoute } from '../../pipeline/request/find-routes.ts'
 import { reportAttempt } from '../../pipeline/send/dispatch.ts'
 import { type Engine, openTaskWire } from '../engine.ts'
+import { isStored } from '../finish/charge-task.ts'
 import type { FollowUp } from '../submission.ts'
 import type { ClaimedTask } from '../task.ts'
 import { addEvent } from '../timeline-store.ts'
@@ -80,7 +88,7 @@ async function runFollowUp(
     return {
       ...poll,
       result: { ...poll.result, ...followUp.read(text, poll.result) },
-      usage: { ...poll.measured, ...poll.usage, ...usage },
+      usage: { ...poll.measured, ...poll.usage, ...countAsPriced(task, usage) },
       measured: { ...poll.measured, ...estimated },
     }
   } catch (error) {
@@ -177,18 +185,24 @@ async function send(
     input_token: estimateTokens(JSON.stringify(completion)),
     output_token: estimateTokens(text),
   }
-  return { text, usage: sumTokens(opened.report.usage), estimated }
+  return { text, usage: opened.report.usage ?? {}, estimated }
 }
 
-/** Sums tokens into input and output, since a task's prices have no cache units. */
-function sumTokens(usage: Quantities | undefined): Quantities {
-  if (!usage) return {}
-  const sum = (units: readonly Unit[]) =>
-    units.reduce((total, unit) => total + (usage[unit] ?? 0), 0)
-  const isStated = (units: readonly Unit[]) => units.some((unit) => usage[unit] !== undefined)
+/** Counts tokens of a kind without a price, such as cached ones, as plain input or output. */
+function countAsPriced(task: ClaimedTask, usage: Quantities): Quantities {
+  const prices = isStored(task.prices) ? readPrices(task.prices, task.kind) : []
+  const priced = new Set(prices.map(({ unit }) => unit))
+  const countSide = (plain: Unit, side: readonly Unit[]): Quantities => {
+    const stated = side.filter((unit) => usage[unit] !== undefined)
+    if (stated.length === 0) return {}
+    const apart = stated.filter((unit) => unit !== plain && priced.has(unit))
+    const rest = stated.filter((unit) => !apart.includes(unit))
+    const own = apart.map((unit) => [unit, usage[unit]] as const)
+    return { [plain]: sumOf(usage, rest), ...Object.fromEntries(own) }
+  }
   return {
-    ...(isStated(INPUT_UNITS) ? { input_token: sum(INPUT_UNITS) } : {}),
-    ...(isStated(OUTPUT_UNITS) ? { output_token: sum(OUTPUT_UNITS) } : {}),
+    ...countSide('input_token', INPUT_UNITS),
+    ...countSide('output_token', OUTPUT_UNITS),
   }
 }
 
