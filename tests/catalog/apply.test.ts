@@ -182,3 +182,19 @@ test('prices that may leave a call unpriced cause a warning', async (t) => {
   const { warnings } = await apply(sql, { 'shop.json': shop })
   assert.deepEqual(warnings, ['model a: call has no price if none of its conditions holds'])
 })
+
+test('a chat model that gives tokens away causes a warning, at its own prices and a list’s', async (t) => {
+  const sql = await openDatabase(t)
+  const by = (unit: string) => [{ unit, amount: '1' }]
+  const list = { id: 'vip', default: { of: 'parent', factor: '1' }, prices: { b: by('second') } }
+  const shop = {
+    channels: [channel('main')],
+    models: [model('a', { prices: by('second') }), model('b', { prices: by('call') })],
+    price_lists: [list],
+  }
+  const { warnings } = await apply(sql, { 'shop.json': shop })
+  assert.deepEqual(warnings, [
+    'model a: it is sold by second alone: its tokens cost nothing',
+    'price list vip: sold by second alone, so that tokens cost nothing: a, b',
+  ])
+})

@@ -11,6 +11,7 @@ const entry = (
 ): StoredPrice => ({ unit, per: 1, amount, ...(when ? { when } : {}) })
 
 const sold = (prices: StoredPrice[], costs: StoredPrice[]) => ({
+  type: 'chat' as const,
   free: false,
   currency: 'USD',
   prices,
@@ -52,4 +53,20 @@ test('prices of other models only are not reported as gaps', () => {
   const image = entry('image_output_token', '30', { model: 'painter' })
   const prices = [entry('output_token', '4'), image]
   assert.deepEqual(findPriceProblems(sold(prices, prices)), [])
+})
+
+test('tokens of a chat model that is sold by second alone are reported', () => {
+  const second = entry('second', '1')
+  const problems = (...prices: StoredPrice[]) => findPriceProblems(sold(prices, [second]))
+  assert.deepEqual(
+    problems(second).map(({ problem, unit }) => [problem, unit]),
+    [
+      ['unpriced', 'input_token'],
+      ['unpriced', 'output_token'],
+    ],
+  )
+  assert.deepEqual(problems(second, entry('call', '1')), [])
+  assert.deepEqual(problems(second, entry('output_token', '1')), [])
+  const speech = { ...sold([second], [second]), type: 'speech' as const }
+  assert.deepEqual(findPriceProblems(speech), [])
 })

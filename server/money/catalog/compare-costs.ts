@@ -1,9 +1,10 @@
 /** Compares prices with upstream costs, unit by unit. */
 import { isDeepStrictEqual } from 'node:util'
 import { divideUp, formatAmount } from '../../base/lib/money.ts'
-import type { Unit } from '../../base/lib/units.ts'
+import { INPUT_UNITS, OUTPUT_UNITS, type Unit } from '../../base/lib/units.ts'
 import type { PriceEntry } from './catalog.ts'
 import { readPrices } from './load/load-model.ts'
+import type { ModelType } from './model-types.ts'
 import { FALLBACK } from './price/price.ts'
 import { isAnotherWay } from './price/strict-facts.ts'
 import type { StoredPrice, StoredRoute } from './store.ts'
@@ -34,6 +35,7 @@ export interface PriceProblem {
 }
 
 export interface SoldModel {
+  readonly type: ModelType
   readonly free: boolean
   readonly currency: string | null
   readonly prices: readonly StoredPrice[]
@@ -99,7 +101,20 @@ export function findPriceProblems(sold: SoldModel): PriceProblem[] {
   return dropRepeated([...unpriced, ...losses, ...unknown])
 }
 
-function findUnpriced({ prices, routes }: SoldModel): Unit[] {
+const PLAIN_TOKENS: readonly Unit[] = ['input_token', 'output_token']
+/** Units of chat models beside the seconds, which are those of audio in the prompt. */
+const OF_TEXT: ReadonlySet<Unit> = new Set([...INPUT_UNITS, ...OUTPUT_UNITS, 'call', 'vendor_cost'])
+
+/** Returns the tokens that a chat model gives away because it is sold by second alone. */
+export function findGivenAway(
+  type: ModelType,
+  prices: readonly Pick<StoredPrice, 'unit'>[],
+): readonly Unit[] {
+  const isBySecond = type === 'chat' && prices.some(({ unit }) => unit === 'second')
+  return isBySecond && !prices.some(({ unit }) => OF_TEXT.has(unit)) ? PLAIN_TOKENS : []
+}
+
+function findUnpriced({ type, prices, routes }: SoldModel): Unit[] {
   const always = new Set(prices.filter(({ when }) => !when).map(({ unit }) => unit))
   const conditional = prices
     .filter(({ when = {} }) => !Object.hasOwn(when, 'model'))
@@ -115,7 +130,11 @@ function findUnpriced({ prices, routes }: SoldModel): Unit[] {
     const fallback = FALLBACK[unit]
     return prices.some((price) => price.unit === unit) || (fallback ? isSold(fallback) : false)
   }
-  return [...conditional, ...costing.filter((unit) => !isSold(unit))]
+  return [
+    ...conditional,
+    ...findGivenAway(type, prices),
+    ...costing.filter((unit) => !isSold(unit)),
+  ]
 }
 
 function dropRepeated(problems: readonly PriceProblem[]): PriceProblem[] {

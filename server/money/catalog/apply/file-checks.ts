@@ -2,6 +2,7 @@
  * Checks that the schema of a single file cannot express: mistakes across entries, and warnings.
  */
 import { checkSettings, type KnownUpstreams } from '../channel-settings.ts'
+import { findGivenAway } from '../compare-costs.ts'
 import type { Environment } from '../environment.ts'
 import { readPrices } from '../load/load-model.ts'
 import type { Mistake } from '../mistakes.ts'
@@ -86,12 +87,16 @@ function routingWarnings({ id, type, routes, details }: FileModel): string[] {
     })
 }
 
-function priceWarnings({ id, prices }: FileModel): string[] {
+const GIVEN_AWAY = 'it is sold by second alone: its tokens cost nothing'
+
+function priceWarnings({ id, type, prices }: FileModel): string[] {
   // Prices of other models apply only where those models did the work.
   const own = prices.filter(({ when = {} }) => !Object.hasOwn(when, 'model'))
   const units = new Set(own.map(({ unit }) => unit))
   const always = new Set(prices.filter(({ when }) => !when).map(({ unit }) => unit))
-  return [...units]
+  const conditional = [...units]
     .filter((unit) => !always.has(unit) && !unit.startsWith('cache'))
     .map((unit) => `model ${id}: ${unit} has no price if none of its conditions holds`)
+  const isGivenAway = findGivenAway(type, own).length > 0
+  return isGivenAway ? [...conditional, `model ${id}: ${GIVEN_AWAY}`] : conditional
 }

@@ -4,7 +4,7 @@
  * of the catalog, so that a source and what is made from it change at the same moment.
  */
 import type { TransactionSql } from 'postgres'
-import { findPriceProblems } from '../compare-costs.ts'
+import { findGivenAway, findPriceProblems } from '../compare-costs.ts'
 import { type CompiledList, type ListVersion, versionsOf } from '../list.ts'
 import {
   isActive,
@@ -275,20 +275,31 @@ function compile({ list, models }: ListChange, atMs: number) {
 
 const LISTED_MAX = 5
 
-/** Describes the new prices that are below the cost of a route. */
+/** Describes the new prices that are below the cost of a route, or give tokens away. */
 function warningsOf({ list, models }: ListChange): string[] {
-  const below = models.flatMap(({ model, versions, added }) => {
+  const below: string[] = []
+  const givenAway: string[] = []
+  for (const { model, versions, added } of models) {
+    const { id, type, routes } = model
     const isNew = (one: ListVersion) => added.some(({ from }) => from === one.from)
     const sold = versions.filter(isNew).flatMap(({ prices }) => (prices ? [prices] : []))
-    const losses = sold.flatMap((prices) => {
-      const { routes } = model
-      return findPriceProblems({ free: false, currency: list.currency, prices, routes })
-    })
-    const found = losses.find(({ problem }) => problem === 'below_cost')
-    return found ? [`${model.id} (${found.unit}, channel ${found.channel})`] : []
-  })
-  if (below.length === 0) return []
-  const shown = below.slice(0, LISTED_MAX).join(', ')
-  const more = below.length > LISTED_MAX ? ` and ${below.length - LISTED_MAX} more` : ''
-  return [`price list ${list.id}: below the upstream cost: ${shown}${more}`]
+    const found = sold
+      .flatMap((prices) =>
+        findPriceProblems({ type, free: false, currency: list.currency, prices, routes }),
+      )
+      .find(({ problem }) => problem === 'below_cost')
+    if (found) below.push(`${id} (${found.unit}, channel ${found.channel})`)
+    if (sold.some((prices) => findGivenAway(type, prices).length > 0)) givenAway.push(id)
+  }
+  return [
+    ...warn(`price list ${list.id}: below the upstream cost`, below),
+    ...warn(`price list ${list.id}: sold by second alone, so that tokens cost nothing`, givenAway),
+  ]
+}
+
+function warn(problem: string, models: readonly string[]): string[] {
+  if (models.length === 0) return []
+  const shown = models.slice(0, LISTED_MAX).join(', ')
+  const more = models.length > LISTED_MAX ? ` and ${models.length - LISTED_MAX} more` : ''
+  return [`${problem}: ${shown}${more}`]
 }

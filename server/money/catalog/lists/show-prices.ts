@@ -57,7 +57,8 @@ export function showPrice(
   const model = found && isSoldIn(found, currency) ? found : undefined
   const costs = findDearestCost(row.routes, currency)
   const shown = model ? describeSold(model) : describeUnsold(hiddenBy(snapshot, priceList, row.id))
-  const sold = { free: model?.free ?? true, currency, prices: shown.prices, routes: row.routes }
+  const { type, routes } = row
+  const sold = { type, free: model?.free ?? true, currency, prices: shown.prices, routes }
   return {
     model: row.id,
     currency,
