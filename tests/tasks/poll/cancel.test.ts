@@ -96,7 +96,7 @@ describe('cancelling a task', () => {
     const { tenant, cancel, id } = await begin()
     const statuses = await Promise.all([cancel(), cancel(), cancel()])
     assert.ok(statuses.some(({ status }) => status === 200))
-    assert.ok(statuses.every(({ status }) => status === 200 || status === 409 || status === 404))
+    assert.ok(statuses.every(({ status }) => status === 200 || status === 409))
     await stage.until(tenant, id, 'failed').catch(() => undefined)
     assert.equal((await stage.gateway.balance(tenant.accountId)).held, 0n)
   })
@@ -107,6 +107,14 @@ describe('cancelling a task', () => {
     assert.equal((await cancel()).status, 502)
     vendorTask.status = 'succeeded'
     await stage.until(tenant, id, 'succeeded')
+  })
+
+  test('a repeated cancel leaves the cancelled task in view', async () => {
+    const { tenant, cancel, id } = await begin()
+    const answers = [await (await cancel()).json(), await (await cancel()).json()]
+    assert.deepEqual(answers[1], answers[0])
+    const { status, json } = await stage.gateway.get(`${VIDEO_PATH}/${id}`, tenant.key)
+    assert.deepEqual([status, json.error.code], [200, 'cancelled'])
   })
 
   test('a finished task is removed from view, once, and its record stays', async () => {

@@ -8,6 +8,7 @@ import { page } from '../codecs.ts'
 import type { AccountEndpoint } from '../endpoint.ts'
 import { findOwnTask, TASK_ENDING, taskEndpoints, taskPaths, viewTask } from '../task-endpoints.ts'
 import { encodeEnding, encodeWebhook, type TaskView } from '../task-view.ts'
+import { statusOf } from './contents-task.ts'
 import { VIDEO_RESULT_FIELDS } from './video-request.ts'
 import { removeVideo, videoReading } from './video-tasks.ts'
 
@@ -166,7 +167,7 @@ export const cancelVideo: AccountEndpoint = {
     summary: 'Cancel or remove a video task',
     description:
       'Cancels a queued task at no cost and hides a finished one. A running task gets ' +
-      '409. Returns the task as it is afterwards.',
+      '409, and a cancelled one stays as it is. Returns the task as it is afterwards.',
     tag: TAG,
     answer: record,
     example: () => ({ path: `${PATH}/${TASK_ID}`, answer: DONE }),
@@ -174,7 +175,8 @@ export const cancelVideo: AccountEndpoint = {
   },
   async handle(context, caller, services) {
     const row = await findOwnTask(context, caller, services, 'video')
-    await removeVideo(row, services)
+    // A cancel whose answer was lost is sent again: the task must still say how it ended.
+    if (statusOf(viewTask(row)) !== 'cancelled') await removeVideo(row, services)
     const after = (await services.tasks.find(caller.accountId, row.id, 'video')) ?? row
     sendJson(context, 200, encodeRecord(viewTask(after)))
   },
