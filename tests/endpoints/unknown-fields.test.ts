@@ -219,6 +219,21 @@ test('members that only the gateway sets are refused like unknown ones', async (
   }
 })
 
+test('a list refuses a parameter that it does not know, but in the format of a vendor', async () => {
+  // Clients of vendors send them parameters that only some versions have.
+  const ofVendors = /^\/v1(?:beta)?\/(?:models|files)$|\/contents\/generations\/tasks$/
+  const lists = ENDPOINTS.filter(
+    ({ method, documentation }) => method === 'GET' && documentation.query,
+  )
+  const paths = lists.flatMap((one) => one.paths).filter((path) => !path.includes(':'))
+  assert.ok(paths.includes('/v1/usage') && paths.some((path) => ofVendors.test(path)))
+  for (const path of paths) {
+    const { status, text, json } = await gateway.get(`${path}?${FIELD}=1`, tenant.key)
+    assert.equal(status, ofVendors.test(path) ? 200 : 400, `${path}: ${text}`)
+    if (status === 400) assert.equal(json.error, `${FIELD}: unknown field`)
+  }
+})
+
 test('what clients of speech send beside the documented fields is taken', async () => {
   const since = gateway.simulators.calls.list().at(-1)?.sequence ?? 0
   const answer = await gateway.post('/v1/audio/speech', tenant.key, {

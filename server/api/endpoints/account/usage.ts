@@ -20,7 +20,7 @@ const FLUSH_MS = 2_000
 const REQUEST_ID = /^req_[0-9A-Za-z]{1,64}$/
 const filterText = z.string().max(300)
 
-const listQuery = z.object({
+const listQuery = z.strictObject({
   limit: z.coerce
     .number()
     .int()

@@ -18,7 +18,7 @@ const TAG = 'Library'
 
 const filterText = z.string().max(200)
 
-const galleryQuery = z.object({
+const galleryQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(LIMIT_MAX).default(LIMIT_DEFAULT),
   cursor: z
     .string()

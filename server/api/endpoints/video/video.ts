@@ -115,7 +115,7 @@ export const { create: createVideo, get: getVideo } = taskEndpoints({
   },
 })
 
-const listQuery = z.object({
+const listQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(LIMIT_MAX).default(LIMIT_DEFAULT),
   cursor: z
     .string()

@@ -24,7 +24,7 @@ import {
 
 const BODY_BYTES_MAX = 16 * 1024
 
-const listQuery = z.object({
+const listQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(200).default(20),
   cursor: z
     .string()
