@@ -35,7 +35,7 @@ const send = async (path: string, headers: Record<string, string>) => {
     idleTimeoutMs: 10_000,
     deadline: new Deadline(60_000),
   }
-  const wire = openReadingWire({ dispatcher, ...times, socketsMax: 1 })
+  const wire = openReadingWire({ dispatcher, ...times, connectTimeoutMs: 10_000, socketsMax: 1 })
   const answer = await wire.send({ method: 'GET', url: origin + path, headers })
   return text(answer.body)
 }

@@ -1,6 +1,9 @@
 /** The WebSocket of a wire: only with an open hold, limited per host, and in order. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, type TestContext, test } from 'node:test'
+import { WebSocketServer } from 'ws'
 import type { SocketRequest } from '../../server/wire/upstreams/wire.ts'
 import { Deadline } from '../../server/work/pipeline/send/deadline.ts'
 import { openSocket } from '../../server/work/pipeline/send/wire-socket.ts'
@@ -14,6 +17,7 @@ before(async () => {
 after(() => vendor.stop())
 
 const OPTIONS = {
+  connectTimeoutMs: 60_000,
   firstByteTimeoutMs: 60_000,
   idleTimeoutMs: 60_000,
   deadline: new Deadline(86_400_000),
@@ -86,6 +90,45 @@ test('a silent vendor fails the socket, once', async () => {
   assert.match(String(failures[0]), /no message within 150 ms/)
   await until('its connection to end', () => (vendor.last().isClosed ? true : undefined))
   assert.equal(failures.length, 1)
+})
+
+/** Starts a vendor that answers handshakes once `mayAnswer` resolves, and then says nothing. */
+async function startSlow(t: TestContext, mayAnswer: () => Promise<unknown>): Promise<string> {
+  const websockets = new WebSocketServer({ noServer: true })
+  const server = createServer()
+  server.on('upgrade', (upgrade, socket, head) => {
+    socket.on('error', () => undefined)
+    const answer = () => websockets.handleUpgrade(upgrade, socket, head, () => undefined)
+    mayAnswer().then(answer, () => socket.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    for (const one of websockets.clients) one.terminate()
+    server.close()
+    server.closeAllConnections()
+  })
+  const { port } = server.address() as AddressInfo
+  return `ws://127.0.0.1:${port}/`
+}
+
+test('the time to the first message begins after the handshake', async (t) => {
+  const begun = performance.now()
+  const isLate = () => performance.now() > begun + 120
+  const url = await startSlow(t, () => until('more than that time', isLate))
+  const failures: unknown[] = []
+  const onClose = (failure: unknown) => failures.push(failure)
+  await open({ url, onClose }, { ...OPTIONS, firstByteTimeoutMs: 30 })
+  await until('the end', () => failures.length > 0)
+  assert.match(String(failures[0]), /no message within 30 ms/)
+})
+
+test('a handshake without an end is known not to have been sent', async (t) => {
+  const url = await startSlow(t, () => new Promise(() => undefined))
+  const options = { ...OPTIONS, connectTimeoutMs: 30 }
+  await assert.rejects(openSocket(request({ url }), options, allow), {
+    kind: 'not_sent',
+    message: /handshake has timed out/,
+  })
 })
 
 test('an error in a reader ends the connection, not the process', async () => {

@@ -161,7 +161,12 @@ const tokenAnswer = () => ({
 /** Opens a wire that reaches the slow vendor, whatever address is named. */
 function openSlow(head: number) {
   const hold = admitHold({ id: 'hold_1', requestId: 'r', accountId: 'a', amountNanos: 1n })
-  const times = { firstByteTimeoutMs: 60_000, idleTimeoutMs: 60_000, socketsMax: 100 }
+  const times = {
+    connectTimeoutMs: 60_000,
+    firstByteTimeoutMs: 60_000,
+    idleTimeoutMs: 60_000,
+    socketsMax: 100,
+  }
   const wire = openWire(hold, { dispatcher, ...times, deadline: new Deadline(TOTAL_MS) })
   let sent = 0
   const at = (url: string) => `${vendor.url}${new URL(url).pathname}`

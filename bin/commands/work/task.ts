@@ -75,6 +75,7 @@ async function find({ sql, config }: CommandSession, since: Date): Promise<Unkno
     firstByteTimeoutMs: ANSWER_MS,
     idleTimeoutMs: ANSWER_MS,
     deadline: new Deadline(FIND_MS),
+    connectTimeoutMs: ANSWER_MS,
     socketsMax: 1,
   })
   try {

@@ -107,6 +107,7 @@ export function showConfig(environment: Environment = process.env): VariableInEf
 /** Timeouts and limits of the data path. */
 function pipelineLimits(values: Values) {
   return {
+    connectTimeoutMs: values.UPSTREAM_CONNECT_TIMEOUT_MS,
     firstByteTimeoutMs: values.UPSTREAM_FIRST_BYTE_TIMEOUT_MS,
     idleTimeoutMs: values.UPSTREAM_IDLE_TIMEOUT_MS,
     wholeTimeoutMs: values.UPSTREAM_TOTAL_TIMEOUT_MS,

@@ -244,7 +244,7 @@ export const VARIABLES = {
 
   UPSTREAM_CONNECT_TIMEOUT_MS: milliseconds
     .default(10_000)
-    .describe('Time to connect to an upstream.'),
+    .describe('Time to connect to an upstream, with the handshake of a WebSocket.'),
   UPSTREAM_FIRST_BYTE_TIMEOUT_MS: milliseconds
     .default(600_000)
     .describe('Time to the first byte of a response; a model may override it.'),

@@ -22,6 +22,8 @@ import type { PipelineMetrics } from './pipeline-metrics.ts'
 
 /** Timeouts and limits of the data path; config.ts has their defaults and reasons. */
 export interface PipelineLimits {
+  /** Limits the handshake of a WebSocket. */
+  readonly connectTimeoutMs: number
   readonly firstByteTimeoutMs: number
   readonly idleTimeoutMs: number
   /** Maximum time of an answer that is read whole, and of one that is streamed. */

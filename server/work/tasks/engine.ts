@@ -68,6 +68,7 @@ export function openTaskWire(
     firstByteTimeoutMs: timeoutMs,
     idleTimeoutMs: timeoutMs,
     deadline: new Deadline(totalMs),
+    connectTimeoutMs: services.limits.connectTimeoutMs,
     socketsMax: services.limits.socketsMax,
   })
 }

@@ -156,7 +156,12 @@ for (const [phase, [told, use, kind]] of Object.entries(PHASES)) {
     script = told
     deadline = new Deadline(600_000)
     const hold = admitHold({ id: 'hold_1', requestId: 'r', accountId: 'a', amountNanos: 1n })
-    const times = { firstByteTimeoutMs: 600_000, idleTimeoutMs: 600_000, socketsMax: 100 }
+    const times = {
+      connectTimeoutMs: 60_000,
+      firstByteTimeoutMs: 600_000,
+      idleTimeoutMs: 600_000,
+      socketsMax: 100,
+    }
     const wire = openWire(hold, { dispatcher, ...times, deadline })
     if (kind === 'enough') await use(wire)
     else await assert.rejects(use(wire), { kind })

@@ -15,7 +15,14 @@ const GUARDED = /without an open hold/
 function open(hold: Hold, stopping = new Stopping()) {
   // Not shared: a file may run minutes after it was loaded.
   const deadline = new Deadline(60_000)
-  return openWire(hold, { dispatcher: new Agent(), socketsMax: 1, stopping, deadline, ...times })
+  return openWire(hold, {
+    dispatcher: new Agent(),
+    connectTimeoutMs: 1_000,
+    socketsMax: 1,
+    stopping,
+    deadline,
+    ...times,
+  })
 }
 
 function closed(): Hold {

@@ -207,6 +207,7 @@ async function attempt(
     firstByteTimeoutMs,
     idleTimeoutMs,
     deadline,
+    connectTimeoutMs: services.limits.connectTimeoutMs,
     socketsMax: services.limits.socketsMax,
     stopping,
     trace,

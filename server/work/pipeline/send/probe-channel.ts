@@ -92,6 +92,7 @@ export function openProbeWire(dispatcher: Dispatcher): Wire {
     firstByteTimeoutMs: PROBE_MS,
     idleTimeoutMs: PROBE_MS,
     deadline: new Deadline(PROBE_MS),
+    connectTimeoutMs: PROBE_MS,
     socketsMax: 1,
   })
 }

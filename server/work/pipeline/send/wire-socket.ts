@@ -9,7 +9,9 @@ import type { SocketOpening, SocketRequest, WireSocket } from '../../../wire/ups
 import type { Deadline } from './deadline.ts'
 
 export interface SocketOptions {
-  /** Limits the handshake, and then the wait for the first message. */
+  /** Limits the handshake: nothing has been sent before its end, and another route may be tried. */
+  readonly connectTimeoutMs: number
+  /** Limits the wait for the first message. */
   readonly firstByteTimeoutMs: number
   /** Limits the time between two messages while the socket is not paused. */
   readonly idleTimeoutMs: number
@@ -42,7 +44,7 @@ export function openSocket(
   }
   const socket = new WebSocket(request.url, {
     headers: request.headers,
-    handshakeTimeout: options.firstByteTimeoutMs,
+    handshakeTimeout: options.connectTimeoutMs,
     followRedirects: false,
     perMessageDeflate: false,
     maxPayload: MESSAGE_BYTES_MAX,

@@ -15,6 +15,8 @@ import { openSocket } from './wire-socket.ts'
 
 export interface WireOptions extends ExchangeOptions {
   readonly dispatcher: Dispatcher
+  /** Limits the handshake of a WebSocket; the dispatcher limits its own connections. */
+  readonly connectTimeoutMs: number
   /** Maximum number of WebSockets to one host. */
   readonly socketsMax: number
   /** Ends all waits when the gateway stops. */

@@ -105,6 +105,7 @@ function openSendingWire(
     firstByteTimeoutMs: modelLimits.first_byte_timeout_ms ?? limits.firstByteTimeoutMs,
     idleTimeoutMs: modelLimits.idle_timeout_ms ?? limits.idleTimeoutMs,
     deadline,
+    connectTimeoutMs: limits.connectTimeoutMs,
     socketsMax: limits.socketsMax,
   })
 }
