@@ -48,6 +48,19 @@ describe('the frame of the playground', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
+  test('a new form begins with words of the console’s language', async () => {
+    const { page } = await stage.signedIn('/playground', {}, { locale: 'zh-CN' })
+    for (const kind of ['chat', 'speech', 'search', 'image', 'video', 'embedding']) {
+      await page.locator(`[role=tab][id$="-tab-${kind}"]`).click()
+      const form = page.locator(`[role=tabpanel][id$="-panel-${kind}"]`)
+      await form.locator('button[type=submit]').waitFor()
+      const written = form.locator(':is(textarea, input):not([readonly], [role=combobox])')
+      const values = await Promise.all((await written.all()).map((field) => field.inputValue()))
+      assert.match(values.join(), /\p{Script=Han}{4}/u, kind)
+    }
+    await page.context().close()
+  })
+
   test('a stopped answer keeps the output so far, which is charged', async () => {
     const { page } = await stage.signedIn('/playground?model=sim-chat')
     const message = page.getByRole('textbox', { name: 'Message' })

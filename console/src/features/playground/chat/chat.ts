@@ -13,7 +13,13 @@ export const chat: Capability<ChatValues, Reply> = {
     temperature: '',
     maxTokens: '',
     turns: [],
-    draft: 'Name three rivers, and one thing that each is known for.',
+    draft: '',
+  },
+  samples: {
+    draft: [
+      'Name three rivers, and one thing that each is known for.',
+      '说出三条河流，并各用一句话说明它因何闻名。',
+    ],
   },
   toOrder,
   read: readChat,

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { Icon } from '../../../components/icon.tsx'
 import { EmptyState } from '../../../components/list/empty-state.tsx'
 import { Panel } from '../../../components/page/panel.tsx'
-import { useMessages } from '../../../lib/i18n.tsx'
+import { useLanguage, useMessages } from '../../../lib/i18n.tsx'
 import { useUrlState } from '../../../lib/url-state.ts'
 import { chat } from '../chat/chat.ts'
 import { ChatSettings } from '../chat/fields.tsx'
@@ -14,7 +14,7 @@ import type { BenchProps } from '../frame/bench.tsx'
 import { Code } from '../frame/call/code.tsx'
 import { Failure } from '../frame/call/failure.tsx'
 import { type CallControl, type PlaygroundCall, useCall } from '../frame/call/use-call.ts'
-import type { PlaygroundModel } from '../frame/capability.ts'
+import { type PlaygroundModel, startIn } from '../frame/capability.ts'
 import { CostBefore } from '../frame/cost/cost-before.tsx'
 import type { PlaygroundRequest } from '../frame/order.ts'
 import { PresetBar } from '../presets/preset-bar.tsx'
@@ -30,7 +30,8 @@ export function Compare({ models }: BenchProps) {
 function Comparison({ models }: { readonly models: readonly PlaygroundModel[] }) {
   const t = useMessages(messages)
   const { chosen, choose } = useChosen(models)
-  const [values, setValues] = useState(chat.initial)
+  const { language } = useLanguage()
+  const [values, setValues] = useState(() => startIn(language, chat))
   const change = (changes: Partial<ChatValues>) => setValues((now) => ({ ...now, ...changes }))
   // As many calls as there can be models.
   const controls = [useCall(chat), useCall(chat), useCall(chat)]

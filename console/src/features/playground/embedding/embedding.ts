@@ -19,7 +19,13 @@ export function linesOf(text: string): string[] {
 }
 
 export const embedding: Capability<EmbeddingValues, EmbeddingResult> = {
-  initial: { text: 'a river at dawn\na stream in the morning\na spreadsheet', dimensions: '' },
+  initial: { text: '', dimensions: '' },
+  samples: {
+    text: [
+      'a river at dawn\na stream in the morning\na spreadsheet',
+      '黎明的江面\n清晨的小溪\n一张电子表格',
+    ],
+  },
   toOrder: (model, { text, dimensions }) => {
     const input = linesOf(text)
     if (input.length === 0) return undefined

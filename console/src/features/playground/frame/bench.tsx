@@ -2,12 +2,12 @@
 import { Stack } from '@mantine/core'
 import { type ReactNode, useRef, useState } from 'react'
 import { Panel } from '../../../components/page/panel.tsx'
-import { useMessages } from '../../../lib/i18n.tsx'
+import { useLanguage, useMessages } from '../../../lib/i18n.tsx'
 import classes from './bench.module.css'
 import { Code } from './call/code.tsx'
 import { PlaygroundOutcome } from './call/outcome.tsx'
 import { type PlaygroundCall, useCall } from './call/use-call.ts'
-import type { Capability, PlaygroundModel } from './capability.ts'
+import { type Capability, type PlaygroundModel, startIn } from './capability.ts'
 import { CostAfter } from './cost/cost-after.tsx'
 import { messages } from './messages.ts'
 import type { PlaygroundRequest } from './order.ts'
@@ -87,7 +87,8 @@ function showBelow(result: HTMLElement | null): void {
 
 /** Keeps the form's values, which an answer may change: a conversation continues. */
 function useForm<Values, Result>(capability: Capability<Values, Result>) {
-  const [values, setValues] = useState(capability.initial)
+  const { language } = useLanguage()
+  const [values, setValues] = useState(() => startIn(language, capability))
   const control = useCall(capability)
   const change = (changes: Partial<Values>) => setValues((now) => ({ ...now, ...changes }))
   async function send(order: PlaygroundRequest): Promise<void> {

@@ -3,6 +3,8 @@
  * and stopping, settled cost, and the call as code.
  */
 import type { ComponentType } from 'react'
+import type { Language } from '../../../lib/language.ts'
+import { type Names, nameIn } from '../../../lib/texts.ts'
 import type { RowOf } from '../../../lib/use-admin.ts'
 import type { PlaygroundRequest } from './order.ts'
 
@@ -30,6 +32,8 @@ export interface ResultReading<Result> {
 
 export interface Capability<Values, Result> {
   readonly initial: Values
+  /** Texts that fields begin with, in both languages; the others are as in `initial`. */
+  readonly samples?: { readonly [Field in keyof Values]?: Names }
   /** Returns the request; undefined while there is nothing to send. */
   readonly toOrder: (model: PlaygroundModel, values: Values) => PlaygroundRequest | undefined
   /** Reads a successful answer to its end. Throws ApiError if it breaks off. */
@@ -45,4 +49,14 @@ export interface Capability<Values, Result> {
   /** Updates the form after sending and after the answer. */
   readonly afterSend?: (values: Values) => Values
   readonly afterAnswer?: (values: Values, result: Result) => Values
+}
+
+/** Returns the values of a new form. */
+export function startIn<Values, Result>(
+  language: Language,
+  { initial, samples }: Pick<Capability<Values, Result>, 'initial' | 'samples'>,
+): Values {
+  const fields: [string, Names][] = Object.entries(samples ?? {})
+  const texts = fields.map(([field, names]) => [field, nameIn(language, names)])
+  return { ...initial, ...Object.fromEntries(texts) }
 }

@@ -17,11 +17,14 @@ import {
 export const image: Capability<ImageValues, ImageResult> = {
   initial: {
     path: AT_ONCE,
-    prompt: 'A river at dawn, in ink, with one small boat',
+    prompt: '',
     count: 1,
     size: '',
     quality: '',
     format: 'b64_json',
+  },
+  samples: {
+    prompt: ['A river at dawn, in ink, with one small boat', '黎明的江面，一叶小舟，水墨画'],
   },
   toOrder: (model, values) => {
     const { prompt, count, size, quality, format } = values

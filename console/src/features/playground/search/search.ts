@@ -8,7 +8,8 @@ import { Results } from './results.tsx'
 import { isWebSearch, SEARCH_TYPES, type SearchValues } from './values.ts'
 
 export const search: Capability<SearchValues, SearchResult> = {
-  initial: { query: 'the longest rivers of Asia', count: 5, period: '', sites: '', isLong: false },
+  initial: { query: '', count: 5, period: '', sites: '', isLong: false },
+  samples: { query: ['the longest rivers of Asia', '亚洲最长的河流'] },
   toOrder: (model, { query, count, period, sites, isLong }) => {
     if (query.trim() === '') return undefined
     const type = SEARCH_TYPES[model.id]

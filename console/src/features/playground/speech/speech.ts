@@ -58,13 +58,16 @@ function toSynthesis(
 export const speech: Capability<SpeechValues, SpeechResult> = {
   initial: {
     path: NATIVE,
-    text: 'All rivers run into the sea, yet the sea is not full.',
+    text: '',
     voice: '',
     format: 'mp3',
     speed: 1,
     loudness: 1,
     context: '',
     hasTimes: false,
+  },
+  samples: {
+    text: ['All rivers run into the sea, yet the sea is not full.', '江河都往海里流，海却不满。'],
   },
   toOrder: (model, values) => {
     if (values.text.trim() === '') return undefined

@@ -26,7 +26,7 @@ function contentOf({ prompt, references }: VideoValues): Json[] {
 
 export const video: Capability<VideoValues, string> = {
   initial: {
-    prompt: 'A river at dawn, seen from a slow boat',
+    prompt: '',
     references: [],
     duration: 5,
     seed: '',
@@ -39,6 +39,9 @@ export const video: Capability<VideoValues, string> = {
     hasLastFrame: false,
     isStill: false,
     hasWatermark: false,
+  },
+  samples: {
+    prompt: ['A river at dawn, seen from a slow boat', '黎明的江面，从缓行的小船上望去'],
   },
   toOrder: (model, values) => {
     const content = contentOf(values)
