@@ -54,6 +54,10 @@ for (const [name, change, expected] of cases) {
   })
 }
 
-test('an account that is seen for the first time has no events', () => {
-  assert.deepEqual(findChanges(undefined, QUIET), [])
+test('at the first look, all that runs or has just ended is news', () => {
+  const names = (row: LiveRow) => findChanges(undefined, row).map(({ name }) => name)
+  assert.deepEqual(names(QUIET), ['balance', 'usage', 'tasks'])
+  const idle = { ...QUIET, last_end: null, last_task_end: null, open_tasks: 0, tasks_mark: 0n }
+  assert.deepEqual(names(idle), ['balance'])
+  assert.deepEqual(names({ ...idle, last_delivery_end: QUIET.last_end }), ['balance', 'deliveries'])
 })

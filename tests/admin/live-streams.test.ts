@@ -1,6 +1,9 @@
 /** Streams of events over a real socket: sessions that end, and the last viewer leaving. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import type { Sql } from 'postgres'
+import { createLive } from '../../server/api/admin/live/live.ts'
+import type { LiveRow } from '../../server/api/admin/live/live-store.ts'
 import { createStreams, type Streams } from '../../server/api/admin/live/streams.ts'
 import { createContext } from '../../server/base/http/context.ts'
 import { testMemory } from '../support/memory.ts'
@@ -65,4 +68,39 @@ test('a viewer who left before the stream began is not kept', async (t) => {
   await fetch(`${server.url}/events`).catch(() => undefined)
   assert.equal(await opened.promise, false)
   assert.deepEqual(late.accountIds(), [])
+})
+
+test('each new viewer gets what has just changed, since the pages may be older', async (t) => {
+  const row = {
+    account_id: 'acct_1',
+    available: 5_000_000_000n,
+    held: 0n,
+    debt: 0n,
+    calls: 1,
+    last_end: '2026-11-21 09:30:00.5+00',
+    last_task_end: null,
+    open_tasks: 0,
+    tasks_mark: 0n,
+    pending_deliveries: 0,
+    deliveries_mark: 0n,
+    last_delivery_end: null,
+  } satisfies LiveRow
+  const sql = async () => [row]
+  const live = createLive({ sql: sql as unknown as Sql, log: { warn() {} } })
+  const server = await startServer((request, response) => {
+    const context = createContext(request, response, ROUTE, testMemory())
+    const mayStay = async () => true
+    live.connect({ context, accountId: 'acct_1', sessionId: 'ses_1', mayStay })
+  })
+  t.after(server.stop)
+  const answers = [await fetch(`${server.url}/events`), await fetch(`${server.url}/events`)]
+  for (const { body } of answers) {
+    let text = ''
+    for await (const chunk of body ?? []) {
+      text += Buffer.from(chunk).toString()
+      if (text.includes('event: usage')) break
+    }
+    assert.match(text, /event: balance\ndata: \{"available":"5"/)
+  }
+  live.stop()
 })

@@ -7,10 +7,30 @@ export interface LiveEvent {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** Returns no events for an account that is seen for the first time: its pages were just loaded. */
-export function findChanges(before: LiveRow | undefined, now: LiveRow): LiveEvent[] {
-  if (!before) return []
-  const money = (row: LiveRow) => [row.available, row.held, row.debt].map(formatAmount)
+/** An account without anything that runs or has just ended. */
+const NOTHING = {
+  available: 0n,
+  held: 0n,
+  debt: 0n,
+  calls: 0,
+  last_end: null,
+  last_task_end: null,
+  open_tasks: 0,
+  tasks_mark: 0n,
+  pending_deliveries: 0,
+  deliveries_mark: 0n,
+  last_delivery_end: null,
+} satisfies Omit<LiveRow, 'account_id'>
+
+/**
+ * Returns what has changed; at the first look, all that runs or has just ended: it may have changed
+ * after the pages of the viewer were loaded.
+ */
+export function findChanges(
+  before: Omit<LiveRow, 'account_id'> = NOTHING,
+  now: LiveRow,
+): LiveEvent[] {
+  const money = (row: typeof before) => [row.available, row.held, row.debt].map(formatAmount)
   const [available, held, debt] = money(now)
   const events: readonly (LiveEvent | false)[] = [
     String(money(before)) !== String(money(now)) && {

@@ -60,6 +60,8 @@ export function createLive(options: { readonly sql: Sql; readonly log: Pick<Log,
   return {
     connect(viewer) {
       if (!streams.open(viewer)) return
+      // What changed before the last look, the others know, but the new viewer may not.
+      lastRows.delete(viewer.accountId)
       if (timers.length === 0) {
         timers = [
           setInterval(readOnce, READ_INTERVAL_MS),
