@@ -31,6 +31,16 @@ const CHANNEL_CODES = new RegExp(
 const BUSY_CODES =
   /ratelimit|rate_limit_exceeded|serveroverloaded|requestbursttoofast|inflightbatch|^130[25]$/i
 
+/**
+ * A refusal of the content that has the status of a refused key. Its words name the account's team
+ * and key. Each is billed, so no other route may try.
+ */
+const GUIDELINES = /\bviolates usage guidelines\b/i
+
+function isOfContent(status: number, message: string | undefined): boolean {
+  return status === 403 && message !== undefined && GUIDELINES.test(message)
+}
+
 /** `value` is the request, whose own words do not classify the answer. */
 export async function readCompatibleFailure(
   response: WireResponse,
@@ -48,6 +58,12 @@ export async function readCompatibleFailure(
     asString(nested) ??
     readDetail(document) ??
     asString(document)
+  if (isOfContent(response.status, message)) {
+    return new UpstreamFailure('rejected', {
+      status: response.status,
+      message: 'the content violates the usage guidelines of the vendor',
+    })
+  }
   const code = readCode(member(error, 'code')) ?? asString(member(error, 'type'))
   const param = asString(member(error, 'param'))
   const retryAfterSeconds = readRetryAfter(response.headers)
