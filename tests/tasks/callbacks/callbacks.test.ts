@@ -25,7 +25,6 @@ describe('a vendor callback', () => {
     publicUrl = environment.PUBLIC_URL ?? ''
     const slow = {
       TASK_POLL_INTERVAL_MAX_MS: '60000',
-      TASK_SUBMIT_TIMEOUT_MS: '60000',
       TASK_UNKNOWN_MS: '600000',
     }
     stage = await startTaskStage({ ...environment, ...slow })
