@@ -12,6 +12,7 @@ import { formatPath } from '../environment.ts'
 import type { Mistake } from '../mistakes.ts'
 import {
   bumpRevision,
+  type ChannelRow,
   isActive,
   listChannels,
   lockCatalog,
@@ -25,7 +26,13 @@ import { applyChannels } from './apply-channels.ts'
 import { applyIssuers } from './apply-issuers.ts'
 import { applyLists, derivePrices } from './apply-lists.ts'
 import { applyModels } from './apply-models.ts'
-import type { ApplyOptions, CatalogChange, ConfigurationChange, EntryKind } from './change.ts'
+import {
+  type ApplyOptions,
+  type CatalogChange,
+  type ConfigurationChange,
+  type EntryKind,
+  StaleChannel,
+} from './change.ts'
 import { CatalogError, type NamedCatalogFile } from './file.ts'
 import { findMistakes, findWarnings } from './file-checks.ts'
 import type { FileChannel } from './file-schema.ts'
@@ -67,6 +74,7 @@ async function write(sql: TransactionSql, options: ApplyOptions) {
   await lockCatalog(sql)
   const channels = await listChannels(sql)
   const models = await selectModels(sql)
+  refuseStale(options, channels)
   refuseTakenNames(options, { channels, models })
   const changes = [
     ...(await applyChannels(sql, channels, options)),
@@ -111,6 +119,13 @@ async function write(sql: TransactionSql, options: ApplyOptions) {
 }
 
 const idOf = ({ id }: { readonly id: string }) => id
+
+/** Throws StaleChannel if the files were made from an older version, under the catalog's lock. */
+function refuseStale({ madeFrom }: ApplyOptions, channels: readonly ChannelRow[]): void {
+  if (!madeFrom) return
+  const now = channels.find(({ id }) => id === madeFrom.id)
+  if (now?.version !== madeFrom.version) throw new StaleChannel(`channel ${madeFrom.id}`)
+}
 
 /** Throws CatalogError unless the entries to be created are new, under the catalog's lock. */
 function refuseTakenNames(

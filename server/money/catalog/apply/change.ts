@@ -21,9 +21,14 @@ export interface ApplyOptions {
   readonly creates?: EntryKind | undefined
   /** Reports the changes without making them. */
   readonly dryRun?: boolean
+  /** The version of a channel that the files were made from; another one is a StaleChannel. */
+  readonly madeFrom?: { readonly id: string; readonly version: number } | undefined
   /** Further changes in the same transaction. */
   readonly alongside?: (sql: TransactionSql) => Promise<readonly ConfigurationChange[]>
 }
+
+/** Thrown where a channel has changed since it was read. */
+export class StaleChannel extends Error {}
 
 /** A changed leaf: its path and its texts, of which one is absent if it is new or gone. */
 export interface Difference {

@@ -21,7 +21,7 @@ import {
   selectModels,
 } from '../store.ts'
 import { applyCatalog, type CatalogDiff } from './apply.ts'
-import type { ApplyOptions, EntryKind } from './change.ts'
+import { type ApplyOptions, type EntryKind, StaleChannel } from './change.ts'
 import { CatalogError, type NamedCatalogFile, parseCatalogFile } from './file.ts'
 import { findTakenNames } from './taken-names.ts'
 
@@ -41,18 +41,38 @@ export interface EditOptions {
   readonly isNew?: boolean
 }
 
+interface ChannelDraft {
+  readonly id: string
+  readonly upstream: string
+  readonly settings: ChannelSettings
+}
+
+/** Changes of one channel at once are rare; each of them makes others read it again. */
+const TRIES_MAX = 10
+
 /**
- * Creates a channel or changes its settings; secrets that are left out are kept. Throws
- * CatalogError with the path of each mistake.
+ * Creates a channel or changes its settings; secrets that are left out are kept, as they are when
+ * the change is written. Throws CatalogError with the path of each mistake.
  */
 export async function editChannel(
   options: EditOptions,
-  channel: { readonly id: string; readonly upstream: string; readonly settings: ChannelSettings },
+  channel: ChannelDraft,
 ): Promise<CatalogDiff> {
-  const kept = options.isNew ? {} : await readKeptSecrets(options, channel)
+  for (let left = TRIES_MAX; ; left -= 1) {
+    try {
+      return await editRead(options, channel)
+    } catch (error) {
+      if (!(error instanceof StaleChannel) || left === 1) throw error
+    }
+  }
+}
+
+/** Edits a channel as it is read now. Throws StaleChannel if it changes meanwhile. */
+async function editRead(options: EditOptions, channel: ChannelDraft): Promise<CatalogDiff> {
+  const { kept, madeFrom } = options.isNew ? {} : await readKeptSecrets(options, channel)
   const merged = { ...channel, settings: { ...kept, ...channel.settings } }
   try {
-    return await applyEntries(options, 'channels', [merged])
+    return await applyEntries({ ...options, madeFrom }, 'channels', [merged])
   } catch (error) {
     if (!(error instanceof CatalogError)) throw error
     if (!error.mistakes.some(({ path }) => path === 'channels[0].id')) throw error
@@ -162,7 +182,7 @@ async function withMistakes<T>(mistakes: readonly Mistake[], work: Promise<T>): 
  * with the other mistakes, and checked once more under the catalog's lock.
  */
 async function applyEntries(
-  options: EditOptions,
+  options: EditOptions & Pick<ApplyOptions, 'madeFrom'>,
   kind: EntryKind,
   entries: readonly { readonly id: string }[],
   currency?: string,
@@ -187,10 +207,16 @@ async function applyContent(
   return await applyCatalog({ ...options, files: [named] })
 }
 
+interface Kept {
+  readonly kept?: ChannelSettings
+  readonly madeFrom?: ApplyOptions['madeFrom']
+}
+
+/** Returns the secrets that are left out, with the version that has them. */
 async function readKeptSecrets(
   { sql, upstreams, secrets }: EditOptions,
-  { id, upstream, settings }: { id: string; upstream: string; settings: ChannelSettings },
-): Promise<ChannelSettings> {
+  { id, upstream, settings }: ChannelDraft,
+): Promise<Kept> {
   const row = (await listChannels(sql)).find((one) => one.id === id)
   const known = Object.hasOwn(upstreams, upstream) ? upstreams[upstream] : undefined
   if (!row || !known || row.upstream !== upstream) return {}
@@ -199,7 +225,7 @@ async function readKeptSecrets(
     const kept = Object.entries(opened).filter(
       ([name]) => known.secrets.includes(name) && settings[name] === undefined,
     )
-    return Object.fromEntries(kept)
+    return { kept: Object.fromEntries(kept), madeFrom: row }
   } catch (error) {
     if (error instanceof SecretError) return {}
     throw error
