@@ -14,7 +14,8 @@ export interface SpendingRow {
 /**
  * Reads the spending of calls that began on the current day and in the current month (UTC). One
  * statement reads counted and uncounted calls and open tasks from one snapshot. `offset 0` has the
- * few uncounted calls found by `finished_at` before the condition on `created_at` is applied.
+ * few uncounted calls found by `finished_at` before the condition on `created_at` is applied. The
+ * clock is that of budgets, so that all windows of money turn at one time, also in tests.
  */
 export function readChannelSpending(
   sql: Sql,
