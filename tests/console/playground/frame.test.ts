@@ -64,7 +64,8 @@ describe('the frame of the playground', { skip: noBrowser }, () => {
   test('a stopped answer keeps the output so far, which is charged', async () => {
     const { page } = await stage.signedIn('/playground?model=sim-chat')
     const message = page.getByRole('textbox', { name: 'Message' })
-    await message.fill('[[tokens:60]][[chunks:60]][[chunk-delay:250]]A long story.')
+    // Longer than a busy machine takes from the first word to the click.
+    await message.fill('[[tokens:160]][[chunks:160]][[chunk-delay:250]]A long story.')
     await priceBefore(page)
     await send(page)
     await page.getByRole('log').locator('p').nth(1).waitFor()
