@@ -152,6 +152,35 @@ test('a cost that the vendor states is charged if the model is sold by it', () =
   assert.equal(charge(foreign, { model: selling }).nanos, 300n)
 })
 
+const BY_COST: Model = {
+  ...model,
+  currency: 'USD',
+  prices: [...model.prices, { unit: 'vendor_cost', per: 1, amountNanos: 1n }],
+}
+
+test('a stated cost has everything in it, also what has no unit', () => {
+  const statedCost = { nanos: 70n, currency: 'USD' }
+  for (const report of [
+    { usage: { output_token: 3 }, unknownUsage: ['usage.server_tool_use.datetime_requests'] },
+    { usage: { output_token: 3, audio_output_token: 9 } },
+    { unknownUsage: ['service_tier'] },
+  ]) {
+    const result = charge({ ...report, statedCost }, { model: BY_COST, needs: NEEDS })
+    assert.deepEqual([result.nanos, result.basis, result.review], [70n, 'usage', false])
+  }
+})
+
+test('a cost under a condition that does not hold is no statement of tokens', () => {
+  const when = { service_tier: 'flex' }
+  const cost = { unit: 'vendor_cost', per: 1, amountNanos: 1n, when } as const
+  const flexible = { ...BY_COST, prices: [...model.prices, cost] }
+  const statedCost = { nanos: 70n, currency: 'USD' }
+  const standard = charge({ statedCost }, { model: flexible, needs: NEEDS })
+  assert.deepEqual([standard.nanos, standard.basis], [350n, 'estimate'])
+  const flex = charge({ statedCost }, { model: flexible, needs: NEEDS, facts: when })
+  assert.deepEqual([flex.nanos, flex.basis], [70n, 'usage'])
+})
+
 test('work of another model is charged at its price, on separate lines', () => {
   const when = { model: 'sage' }
   const prices = [...model.prices, { unit: 'output_token', per: 1, amountNanos: 7n, when }] as const

@@ -117,6 +117,16 @@ export function priceCharge(
 
 const NEVER: ConditionJudge = () => 'no'
 
+/** Returns true if the cost that the vendor states is the whole charge under these facts. */
+export function isChargedByCost(
+  prices: readonly PriceEntry[],
+  quantities: Quantities,
+  facts: Facts,
+  channelFacts: Facts = NO_FACTS,
+): boolean {
+  return vendorCostOf(arrange(prices), quantities, { facts, channelFacts }) !== undefined
+}
+
 /**
  * Returns a judge that admits only `vendor_cost`, or undefined if it is not reported or not priced.
  */

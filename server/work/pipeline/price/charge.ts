@@ -5,7 +5,8 @@
  * - Stated usage is charged as stated up to the ceiling of the request, however far above the hold.
  *   Beyond it, it is reduced to the ceiling and reviewed.
  * - Required usage that was not stated is estimated; an estimate never charges more than the hold.
- * - For a quantity without a price or a unit, the hold is charged, and reviewed.
+ * - For a quantity without a price or a unit, the hold is charged, and reviewed. A cost that the
+ *   vendor states has all of them in it.
  */
 
 import type { Nanos } from '../../../base/lib/money.ts'
@@ -13,6 +14,7 @@ import { type Quantities, sideOf, type Unit } from '../../../base/lib/units.ts'
 import type { Facts, Model } from '../../../money/catalog/catalog.ts'
 import {
   countOnce,
+  isChargedByCost,
   isPriced,
   type Priced,
   type PriceLine,
@@ -75,7 +77,7 @@ interface Stated {
 export function computeCharge(input: ChargeInput): Charge {
   const { report, complete, billsBroken } = input
   const stated = readStated(input)
-  const missing = hasCost(stated.quantities) ? [] : findMissing(input, stated.quantities)
+  const missing = hasCost(input, stated.quantities) ? [] : findMissing(input, stated.quantities)
   if (missing.length === 0 && isAnything(stated)) return chargeStated(input, stated, {}, 'usage')
   if (complete) return chargeStated(input, stated, estimate(input, missing), 'estimate')
   // The answer broke off: its delivered part is charged if the vendor bills it.
@@ -122,8 +124,13 @@ function isAnything({ quantities, passes }: Stated): boolean {
   return passes.length > 0 || Object.keys(quantities).length > 0
 }
 
-function hasCost({ vendor_cost: cost }: Quantities): boolean {
-  return cost !== undefined
+/** Returns true if the vendor's own figure is the charge, whatever else the answer states. */
+function hasCost(
+  { model: { free, prices }, facts, channelFacts = NO_FACTS }: ChargeInput,
+  quantities: Quantities,
+): boolean {
+  if (free) return quantities.vendor_cost !== undefined
+  return isChargedByCost(prices, quantities, facts, channelFacts)
 }
 
 /**
@@ -161,8 +168,8 @@ function chargeStated(
     priceCharge(prices, countOnce(prices, some), served, channelFacts, passes)
   const all = fitEstimate(quantities, estimated, holdNanos, (some) => price(some).totalNanos)
   const priced = price(all)
-  const isUnknown =
-    !model.free && report.unknownUsage !== undefined && report.unknownUsage.length > 0
+  const { unknownUsage = [] } = report
+  const isUnknown = !model.free && unknownUsage.length > 0 && !hasCost(input, quantities)
   const isUnpriced = !model.free && priced.unpriced.some((unit) => isSold(unit, model))
   const review = isClamped || isUnknown || isUnpriced
   if (!isUnknown && !isUnpriced) return chargeOf(priced, basis, review)
