@@ -1,7 +1,7 @@
 /** What an answer of a reranker states about its bill, and what states nothing. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readRankingUsage } from '../../server/wire/upstreams/rerank/read-answer.ts'
+import { readRankingUsage, toReading } from '../../server/wire/upstreams/rerank/read-answer.ts'
 import { SHAPES } from '../../server/wire/upstreams/rerank/shapes.ts'
 
 test('a header of digits is a count; any other states nothing, not zero', () => {
@@ -24,4 +24,12 @@ test('a count in the body is a whole number from zero on', () => {
   for (const stated of [undefined, null, '2', '', -1, 0.5, 2 ** 53, [], {}]) {
     assert.deepEqual(read(stated), {})
   }
+})
+
+test('a ranking was delivered: zero states nothing of it, and a cost is read', () => {
+  const answer = { results: [{ index: 0, score: 1 }], usage: { input_token: 0 } }
+  const { outputBytes, statedCost } = toReading({ usage: { cost: 0.0001 } }, answer)
+  assert.ok(outputBytes > 0, 'or zero would be believed')
+  assert.deepEqual(statedCost, { nanos: 100_000n, currency: 'USD' })
+  assert.equal(toReading({ usage: { total_tokens: 9 } }, undefined).usage, undefined)
 })

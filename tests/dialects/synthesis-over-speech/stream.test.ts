@@ -33,6 +33,14 @@ test('the bytes are the same at any chunking, with escaped slashes too', () => {
   }
 })
 
+test('a smaller count at the end takes nothing back', () => {
+  const counted = { ...audio, usage: { text_words: 7 } }
+  for (const words of [7, 3, 0]) {
+    const bytes = written(counted, { ...end, usage: { text_words: words } })
+    assert.deepEqual(relay(bytes, bytes.length).report.usage, { character: 7 })
+  }
+})
+
 test('wav has one header, before the first sound', () => {
   const { sound } = relay(written(audio, audio, end), 5, { response_format: 'wav' })
   assert.equal(sound.length, 44 + 2 * SOUND.length)

@@ -33,6 +33,15 @@ test('usage is read from an error and from a piece of audio', () => {
   assert.deepEqual(read(piece, event({ type: 'speech.audio.done' })).usage, STATED)
 })
 
+test('a cost that the vendor states is read, whichever event has it', () => {
+  const cost = { nanos: 100_000n, currency: 'USD' }
+  const done = event({ type: 'speech.audio.done', usage: { ...USAGE, cost: 0.0001 } })
+  assert.deepEqual(read(DELTA, done).statedCost, cost)
+  const early = event({ type: 'speech.audio.usage', usage: { cost: 0.0001 } })
+  const { statedCost, usage } = read(early, event({ type: 'speech.audio.done', usage: USAGE }))
+  assert.deepEqual([statedCost, usage], [cost, STATED])
+})
+
 test('without any statement there is no usage', () => {
   const { usage, outputBytes, finished } = read(DELTA, event({ type: 'speech.audio.done' }))
   assert.equal(usage, undefined)

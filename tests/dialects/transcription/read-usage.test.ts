@@ -1,7 +1,10 @@
-/** Usage in the events of a transcript. */
+/** Usage in a transcript and in the events of one. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTranscriptTap } from '../../../server/wire/dialects/transcription/read-usage.ts'
+import {
+  createTranscriptTap,
+  readTranscription,
+} from '../../../server/wire/dialects/transcription/read-usage.ts'
 
 test('an error that states usage is charged by it', () => {
   const tap = createTranscriptTap()
@@ -14,4 +17,22 @@ test('an error that states usage is charged by it', () => {
     usage: { second: 7 },
     error: { type: 'server_error', message: 'no' },
   })
+})
+
+test('seconds and tokens are both read: a model is sold by either', () => {
+  const usage = { seconds: 9.2, input_tokens: 83, output_tokens: 30, total_tokens: 113 }
+  const read = readTranscription({ text: 'hi', usage })
+  assert.deepEqual(read.usage, { audio_input_token: 83, output_token: 30, second: 10 })
+})
+
+test('a cost that the vendor states is read beside any kind of usage', () => {
+  for (const usage of [
+    { type: 'duration', seconds: 62 },
+    { prompt_audio_seconds: 62 },
+    { seconds: 62 },
+    { type: 'tokens', input_tokens: 600, output_tokens: 120 },
+  ]) {
+    const { statedCost } = readTranscription({ text: 'hi', usage: { ...usage, cost: 0.0001 } })
+    assert.deepEqual(statedCost, { nanos: 100_000n, currency: 'USD' })
+  }
 })

@@ -85,6 +85,7 @@ export const speech: MeteredEndpoint = {
       quantities: { character: countHeldCharacters(value) },
       ceiling: boundSpeech(body.length),
     }),
+    needs: ['character'],
     fallback: (request) => ({ character: countBilledCharacters(request.value) }),
     billsBroken: false,
     passesRefusals: false,

@@ -44,7 +44,9 @@ export function createSynthesisStream(value: Readonly<Record<string, unknown>>):
   const splitter = createNdjsonSplitter({
     onObject(bytes) {
       const line = readSpeechLine(bytes)
-      state.characters = line.characters ?? state.characters
+      if (line.characters !== undefined) {
+        state.characters = Math.max(state.characters ?? 0, line.characters)
+      }
       state.finished ||= line.finished
       if (line.error) {
         const { code, message } = line.error

@@ -7,6 +7,7 @@ import type { Quantities } from '../../../base/lib/units.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { createSseParser, type SseEvent } from '../sse.ts'
 import { readCount } from '../usage/read-count.ts'
+import { readStatedCost } from '../usage/stated-cost.ts'
 import { isEmpty, largerOfEach } from '../usage/usage-reading.ts'
 import type { AudioFormat } from './formats.ts'
 import { createSpeechMeter } from './measure-speech.ts'
@@ -71,7 +72,12 @@ function readEvent(report: RelayReport, { event: name, data }: SseEvent): RelayR
   if (isDelta) return { ...report, outputBytes }
   const document = tryParseJson(Buffer.from(data))
   const usage = largerOfEach(report.usage ?? {}, readUsage(member(document, 'usage')))
-  const stated = isEmpty(usage) ? report : { ...report, usage }
+  const statedCost = readStatedCost(member(document, 'usage'))
+  const stated = {
+    ...report,
+    ...(isEmpty(usage) ? {} : { usage }),
+    ...(statedCost ? { statedCost } : {}),
+  }
   const error = member(document, 'error')
   if (isObject(error)) {
     const message = asString(member(error, 'message')) ?? 'upstream provider error'

@@ -18,11 +18,18 @@ export function readTranscription(document: unknown): BodyReading {
 function readUsage(document: unknown): UsageReading {
   const usage = member(document, 'usage')
   if (!isObject(usage)) return statesSeconds(member(document, 'duration'))
-  if (usage.type === 'duration') return statesSeconds(usage.seconds)
-  const { usage: audio } = statesSeconds(usage.prompt_audio_seconds)
-  const reading = audio ? { usage: audio } : toAudioTokens(readChatUsage(document))
-  // Not every vendor names the type of its usage.
-  return reading.usage ? reading : { ...reading, ...statesSeconds(usage.seconds) }
+  const stated = readChatUsage(document)
+  if (usage.type === 'duration') return withSeconds(stated, usage.seconds)
+  const audio = withSeconds(stated, usage.prompt_audio_seconds)
+  const reading = audio.usage ? audio : toAudioTokens(stated)
+  // Not every vendor names the type of its usage, and some state both.
+  const { usage: seconds } = statesSeconds(usage.seconds)
+  return seconds ? { ...reading, usage: { ...reading.usage, ...seconds } } : reading
+}
+
+/** Seconds take the place of tokens; a stated cost stays. */
+function withSeconds({ statedCost }: UsageReading, seconds: unknown): UsageReading {
+  return { ...statesSeconds(seconds), ...(statedCost ? { statedCost } : {}) }
 }
 
 function statesSeconds(value: unknown): Pick<UsageReading, 'usage'> {

@@ -48,7 +48,7 @@ const rerank: CallAdapter<RerankSettings> = async (wire, { settings, upstreamMod
         const results = readRanking(document, shape, documents.length)
         const usage = readRankingUsage(document, headers, shape)
         answer = results && { results, usage }
-        return toReading(results, usage)
+        return toReading(document, answer)
       },
       () => answer && writeAnswer(answer, { id, model, documents, topN, returnsDocuments }),
     ),

@@ -1,10 +1,11 @@
 /** Reads a reranker's answer, and writes it in the one form that callers get. */
 import type { IncomingHttpHeaders } from 'node:http'
-import { isObject, type JsonObject } from '../../../base/lib/json.ts'
+import { isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import type { Quantities, Unit } from '../../../base/lib/units.ts'
 import { UPSTREAM_ERROR } from '../../dialects/reported-error.ts'
 import type { BodyReading } from '../../dialects/tap.ts'
 import { readCount } from '../../dialects/usage/read-count.ts'
+import { readStatedCost } from '../../dialects/usage/stated-cost.ts'
 import type { Shape } from './shapes.ts'
 
 interface Result {
@@ -52,9 +53,12 @@ export function readRankingUsage(
   return Object.fromEntries(counts)
 }
 
-export function toReading(results: unknown, usage: Quantities): BodyReading {
-  if (results === undefined) return { outputBytes: 0, error: UPSTREAM_ERROR }
-  return { outputBytes: 0, usage }
+/** Reads a ranking and its bill; a cost stands in the usage of routers between vendors. */
+export function toReading(document: unknown, answer: Answer | undefined): BodyReading {
+  if (!answer) return { outputBytes: 0, error: UPSTREAM_ERROR }
+  const { results, usage } = answer
+  const statedCost = readStatedCost(member(document, 'usage'))
+  return { outputBytes: results.length, usage, ...(statedCost ? { statedCost } : {}) }
 }
 
 interface AnswerParts {
