@@ -12,6 +12,8 @@ export type ReadLifetime = () => WriteLifetime | undefined
 interface Input {
   /** Everything that the model read. */
   readonly total: number
+  /** The count of the prompt, in which cached and written tokens may be missing. */
+  readonly prompt: number
   readonly cached: number
   readonly written: number
 }
@@ -97,9 +99,10 @@ function readInput(usage: JsonObject): Input | undefined {
   const prompt = promptTokens ?? fromCache ?? readRest(usage, readOutput(usage, undefined))
   if (prompt === undefined) return undefined
   const written = readWritten(usage, details)
-  if (cached + written <= prompt) return { total: prompt, cached, written }
+  if (cached + written <= prompt) return { total: prompt, prompt, cached, written }
   const total = addCounts(prompt, cached, written)
-  return total === undefined ? { total: prompt, cached: 0, written: 0 } : { total, cached, written }
+  if (total === undefined) return { total: prompt, prompt, cached: 0, written: 0 }
+  return { total, prompt, cached, written }
 }
 
 function readOutput(usage: JsonObject, input: Input | undefined): number | undefined {
@@ -251,7 +254,9 @@ function readOutside(usage: JsonObject, input: Input | undefined, output: number
   const reasoning = readStatedReasoning(usage)
   if (total === undefined) return reasoning !== undefined && reasoning > output ? reasoning : 0
   if (!input) return 0
-  const difference = Math.max(0, total - input.total - output)
+  // Where cached tokens stand beside the prompt, the total may leave them out, too.
+  const isAll = total >= input.total + output
+  const difference = Math.max(0, total - (isAll ? input.total : input.prompt) - output)
   if (reasoning !== undefined) return Math.min(difference, reasoning)
   return difference <= REST_MAX ? difference : 0
 }
