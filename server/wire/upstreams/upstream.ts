@@ -186,6 +186,8 @@ export interface Upstream<Settings = unknown> {
   readonly translatesSearch?: boolean
   /** True if translated chat completions keep marks of content for caches. */
   readonly translatesMarks?: boolean
+  /** Returns true for a model that searches the web for each answer, whatever is requested. */
+  readonly searchesAlways?: (upstreamModel: string) => boolean
   /** Top-level settings that are encrypted at rest and never shown. */
   readonly secrets: readonly string[]
   /** Returns the settings for each key of a channel, which differ in the key alone. */

@@ -2,10 +2,10 @@
  * Prices the end of a call. What its answer states is read once, into one value: the charge, the
  * upstream cost, the metrics, the record and the traces all come from it.
  */
-import type { Quantities, Unit } from '../../base/lib/units.ts'
+import { type Quantities, sumOf, type Unit } from '../../base/lib/units.ts'
 import type { Facts } from '../../money/catalog/catalog.ts'
 import type { RelayReport } from '../../wire/dialects/relay.ts'
-import { channelFactsOf } from './hold/quote.ts'
+import { channelFactsOf, translates } from './hold/quote.ts'
 import type { BillableCall } from './hold/take-hold.ts'
 import { onlyStated, withoutZeros } from './price/ceiling.ts'
 import { type Charge, computeCharge, NO_CHARGE } from './price/charge.ts'
@@ -50,8 +50,45 @@ export function priceEnd(
 function readEnd(billable: BillableCall, route: UsableRoute, end: CallEnd): ReadEnd {
   const report = withoutUnstated(end.report, billable.metering.needs)
   const channelFacts = channelFactsOf(route, billable.services)
-  return { ...end, report, facts: factsOf(billable, end), channelFacts }
+  const requested = requestedFacts(billable, route, { report, channelFacts })
+  return { ...end, report, facts: factsOf(billable, requested, end), channelFacts }
 }
+
+/**
+ * Returns the facts of the request that hold without a word of the answer. A caller cannot choose
+ * the price by what its vendor does not get, or does not decide by the request.
+ */
+function requestedFacts(
+  { quoted, metering, services }: BillableCall,
+  { target }: UsableRoute,
+  { report, channelFacts }: Pick<ReadEnd, 'report' | 'channelFacts'>,
+): Facts {
+  const { region, speed, service_tier: tier, ...others } = quoted.facts
+  const isTranslated = translates(metering, target, services)
+  // A translation leaves the standard tier to the account, which may have another one.
+  const keepsTier = tier !== undefined && !(isTranslated && tier === 'standard')
+  const keepsRegion = region !== undefined && !isTranslated && channelFacts.region === undefined
+  return {
+    ...others,
+    ...(keepsTier ? { service_tier: tier } : {}),
+    ...(keepsRegion ? { region } : {}),
+    ...(speed === undefined || isTranslated ? {} : { speed }),
+    ...(others.cache_mode === 'explicit' && readsAlone(report) ? IMPLICIT : {}),
+  }
+}
+
+const IMPLICIT: Facts = { cache_mode: 'implicit' }
+
+/** Reads without a write, and without a word of the kind of cache, are those of any request. */
+function readsAlone({ usage = {} }: RelayReport): boolean {
+  return (usage.cached_input_token ?? 0) > 0 && sumOf(usage, WRITES) === 0
+}
+
+const WRITES: readonly Unit[] = [
+  'cache_write_token',
+  'cache_write_5m_token',
+  'cache_write_1h_token',
+]
 
 /**
  * Returns the report with the quantities that count as stated: whole numbers, and no zero for what
@@ -104,9 +141,9 @@ function upstreamCostFor(
 /** Facts of how the call was served: the answer's value replaces the requested one. */
 const SERVED_FACTS = ['service_tier', 'speed', 'region', 'cache_mode', 'thinking', 'clock'] as const
 
-function factsOf({ quoted, call }: BillableCall, { report }: CallEnd): Facts {
-  if (!report.facts) return quoted.facts
-  const facts = preferRequested(call.model.prices, quoted.facts, report.facts)
+function factsOf({ call }: BillableCall, requested: Facts, { report }: CallEnd): Facts {
+  if (!report.facts) return requested
+  const facts = preferRequested(call.model.prices, requested, report.facts)
   for (const name of SERVED_FACTS) {
     const served = report.facts[name]
     if (served !== undefined) facts[name] = served

@@ -4,6 +4,7 @@ import { pseudonym } from '../../../base/lib/text/pseudonym.ts'
 import { type ChatQuirks, switchesThinking, switchThinking } from '../chat/quirks.ts'
 import { listIgnored, namesIn } from '../ignored.ts'
 import { checkNumbers, InvalidRequest } from '../invalid-request.ts'
+import { passKnownTier } from '../usage/service-tier.ts'
 import { nameLongLifetime } from '../usage/write-lifetime.ts'
 
 /** Fields with their own meaning are built one by one; a field not named here is not sent. */
@@ -19,6 +20,7 @@ export function translateMessageParameters(request: JsonObject, quirks: ChatQuir
     ...translateThinking(request, quirks),
     ...translateFormat(request, quirks),
     ...translateUser(request, quirks),
+    ...passKnownTier(request),
   }
 }
 

@@ -4,6 +4,7 @@ import { pseudonym } from '../../../base/lib/text/pseudonym.ts'
 import { type ChatQuirks, switchesThinking, switchThinking } from '../chat/quirks.ts'
 import { listIgnored, namesIn } from '../ignored.ts'
 import { checkNumbers, InvalidRequest } from '../invalid-request.ts'
+import { passTier } from '../usage/service-tier.ts'
 import { isLongLifetime, nameLongLifetime } from '../usage/write-lifetime.ts'
 
 /** Fields with their own meaning are built one by one; a field not named here is not sent. */
@@ -17,16 +18,9 @@ export function translateResponseParameters(request: JsonObject, quirks: ChatQui
     ...translateEffort(request, quirks),
     ...translateFormat(request, quirks),
     ...translateUser(request, quirks),
-    ...translateTier(request),
+    ...passTier(request),
   }
 }
-
-/** The channel's account decides where the request leaves it open. */
-function translateTier({ service_tier: tier }: JsonObject): JsonObject {
-  return typeof tier === 'string' && !OPEN_TIERS.has(tier) ? { service_tier: tier } : {}
-}
-
-const OPEN_TIERS: ReadonlySet<string> = new Set(['', 'auto', 'default', 'standard'])
 
 /** Members that are translated, refused, or hints that change no answer. */
 const KNOWN = namesIn(`

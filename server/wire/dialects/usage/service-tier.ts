@@ -1,4 +1,5 @@
 /** Maps service tiers to the terms of price conditions, as requested and as served. */
+import type { JsonObject } from '../../../base/lib/json.ts'
 
 const NEUTRAL: ReadonlyMap<string, string> = new Map([
   ['default', 'standard'],
@@ -55,4 +56,24 @@ export function toChatTier(tier: string): string {
 /** The neutral word as messages spell it. */
 export function toMessagesTier(tier: string): string {
   return tier === 'fast' || tier === 'prepaid' ? 'priority' : tier
+}
+
+/** Tiers that leave the choice to the channel's account. */
+const OPEN_TIERS: ReadonlySet<string> = new Set([
+  '',
+  'auto',
+  'default',
+  'standard',
+  'standard_only',
+])
+
+/** Returns the member of a chat request that asks for the tier of a translated one. */
+export function passTier({ service_tier: tier }: JsonObject): JsonObject {
+  return typeof tier === 'string' && !OPEN_TIERS.has(tier) ? { service_tier: tier } : {}
+}
+
+/** As `passTier`, for tiers that prices can name alone: no other word of the caller's passes. */
+export function passKnownTier(request: JsonObject): JsonObject {
+  const { service_tier: tier } = request
+  return typeof tier === 'string' && isNeutralTier(toNeutralTier(tier)) ? passTier(request) : {}
 }

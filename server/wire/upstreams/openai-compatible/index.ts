@@ -8,6 +8,7 @@ import { imageEdit, imageVariation } from './image-edit.ts'
 import { compatibleImageRules, judgeCompatibleImage } from './judge-image.ts'
 import { sendCompatibleMessages } from './messages.ts'
 import { PASSED } from './operations.ts'
+import { searchesAlways } from './read-usage-options.ts'
 import { askCompatible, listCompatibleModels } from './request.ts'
 import { responses } from './responses.ts'
 import { openaiCompatibleSettings } from './settings.ts'
@@ -40,6 +41,7 @@ export const openaiCompatible = defineUpstream({
     transcription,
   },
   images: compatibleImageRules,
+  searchesAlways,
   judges: { image: judgeCompatibleImage },
   translates: (operation, { responses: mode }) =>
     operation === 'messages' || (operation === 'responses' && mode === 'translate'),

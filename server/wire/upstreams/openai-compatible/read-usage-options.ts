@@ -10,6 +10,8 @@ const IMAGE_MODEL = 'gpt-image-1'
 /** Models that search for each answer, also for requests that do not ask for it. */
 const SEARCH_MODEL = /-search-(?:preview|api)/
 
+export const searchesAlways = (upstreamModel: string) => SEARCH_MODEL.test(upstreamModel)
+
 const isOn = (option: unknown) => !isAbsent(option) && option !== false
 
 /** `upstreamModel` is the vendor's name of the requested model, where others may stand in. */
@@ -19,7 +21,7 @@ export function readChatUsageOptions(
 ): ChatUsageOptions {
   const isCertain =
     isOn(value.web_search_options) ||
-    SEARCH_MODEL.test(upstreamModel ?? '') ||
+    searchesAlways(upstreamModel ?? '') ||
     (isOn(value.enable_search) && isOn(member(value.search_options, 'forced_search')))
   return {
     imageModel: readImageModel(value.tools),
@@ -28,6 +30,11 @@ export function readChatUsageOptions(
     ...(upstreamModel === undefined ? {} : readStandIns(value.models, upstreamModel)),
     writeLifetime: () => readLifetime(value),
   }
+}
+
+/** Options for a request of another dialect: no translation asks for what these read of one. */
+export function readTranslatedOptions(upstreamModel: string): ChatUsageOptions {
+  return readChatUsageOptions({}, upstreamModel)
 }
 
 /** A tool of the vendor that searches, with or without a prefix or a date. */

@@ -95,6 +95,8 @@ interface Estimated {
   readonly estimate: Estimate
   /** The features that some route's vendor gets. */
   readonly sent: readonly RequestedFeature[]
+  /** True if some route's translation leaves out a tier that is the usual one. */
+  readonly leavesTier: boolean
 }
 
 function estimate(
@@ -122,7 +124,17 @@ function estimate(
     return !one.isDropped || isSent(metering, routes, services, kept)
   })
   const isTranslated = isSearchSold && translatesSearch(metering, routes, services)
-  return { estimate: estimated, sent: isTranslated ? sent.map(asTranslated) : sent }
+  const leavesTier = routes.some(({ target }) => translates(metering, target, services))
+  return { estimate: estimated, sent: isTranslated ? sent.map(asTranslated) : sent, leavesTier }
+}
+
+/** Returns true if the channel gets requests of this operation in another dialect. */
+export function translates(
+  { operation }: Pick<Metering, 'operation'>,
+  { upstream, settings }: UsableRoute['target'],
+  { upstreams }: Upstreams,
+): boolean {
+  return upstreams.get(upstream)?.translates?.(operation, settings) === true
 }
 
 /** A search by another dialect is held as its translator allows; not every vendor takes a limit. */
@@ -133,28 +145,33 @@ function asTranslated(one: RequestedFeature): RequestedFeature {
 }
 
 function translatesSearch(
-  { operation }: Metering,
+  metering: Metering,
   routes: readonly UsableRoute[],
-  { upstreams }: Upstreams,
+  services: Upstreams,
 ): boolean {
   return routes.some(({ target }) => {
-    const upstream = upstreams.get(target.upstream)
-    const isOther = upstream?.translates?.(operation, target.settings) === true
-    return isOther && upstream?.translatesSearch === true
+    const { translatesSearch } = services.upstreams.get(target.upstream) ?? {}
+    return translatesSearch === true && translates(metering, target, services)
   })
 }
 
 function toQuote(
   { model, routes }: ResolvedCall,
-  { estimate: { quantities, most, ceiling, streamTokens, dimensions }, sent }: Estimated,
+  { estimate: estimated, sent, leavesTier }: Estimated,
   services: Upstreams,
 ): Quote {
+  const { quantities, most, ceiling, streamTokens, dimensions } = estimated
   const { alternatives } = dimensions ?? NO_DIMENSIONS
   if (!isSoldByTokens(model)) refuseUnsold(model, quantities, alternatives[0])
+  const channels = routes.map((route) => channelFactsOf(route, services))
+  const ways = addOwnWays(alternatives, channels, leavesTier)
   const holdEstimate: HoldEstimate = {
-    quantities: addFees(countOnce(model.prices, quantities), sent),
-    alternatives: addClockFacts(addToolFacts(alternatives, sent, model), model),
-    channels: routes.map((route) => channelFactsOf(route, services)),
+    quantities: addFees(countOnce(model.prices, quantities), [
+      ...sent,
+      ...listOwnSearches(routes, sent, services),
+    ]),
+    alternatives: addClockFacts(addToolFacts(ways, sent, model), model),
+    channels,
     works: sent.flatMap(workOf),
     ceiling,
   }
@@ -169,6 +186,26 @@ function toQuote(
     amountNanos,
     ...(excessNanos && excessNanos > 0n ? { excessNanos } : {}),
   }
+}
+
+/**
+ * Adds the channels' own region, and their own tier if a translation leaves the standard one to
+ * them: both may serve whatever the request names.
+ */
+function addOwnWays(
+  alternatives: HoldEstimate['alternatives'],
+  channels: readonly Facts[],
+  leavesTier: boolean,
+): HoldEstimate['alternatives'] {
+  const [{ region, service_tier: tier }] = alternatives
+  const mayMove = region !== undefined && channels.some((own) => own.region !== undefined)
+  const mayRise = leavesTier && tier === 'standard' && channels.some((own) => own.service_tier)
+  if (!mayMove && !mayRise) return alternatives
+  const own = alternatives.map(({ region: _region, service_tier: named, ...rest }) =>
+    mayRise || named === undefined ? rest : { ...rest, service_tier: named },
+  )
+  const [first, ...others] = alternatives
+  return [first, ...others, ...own]
 }
 
 /** Adds the `clock` facts of this moment, and those beyond a boundary that is near. */
@@ -203,16 +240,16 @@ const NO_FACTS: Facts = {}
  * search that the model sells, a mark for a cache.
  */
 function isSent(
-  { operation }: Metering,
+  metering: Metering,
   routes: readonly UsableRoute[],
-  { upstreams }: Pick<Services, 'upstreams'>,
+  services: Upstreams,
   { isSearch, isMark }: { readonly isSearch: boolean; readonly isMark: boolean },
 ): boolean {
   return routes.some(({ target }) => {
-    const upstream = upstreams.get(target.upstream)
+    const upstream = services.upstreams.get(target.upstream)
     if (isSearch && upstream?.translatesSearch) return true
     if (isMark && upstream?.translatesMarks) return true
-    return upstream?.translates?.(operation, target.settings) !== true
+    return !translates(metering, target, services)
   })
 }
 
@@ -244,6 +281,26 @@ function addFees(quantities: HoldEstimate['quantities'], features: readonly Requ
 function workOf({ facts, work }: RequestedFeature): OtherModelWork[] {
   return facts && work ? [{ facts, quantities: work }] : []
 }
+
+/** A model may search for each answer: its one search is held for, also where none is asked. */
+function listOwnSearches(
+  routes: readonly UsableRoute[],
+  features: readonly RequestedFeature[],
+  { upstreams }: Upstreams,
+): readonly RequestedFeature[] {
+  if (features.some(({ unit }) => unit === OWN_SEARCH.unit)) return []
+  const searches = routes.some(({ target, upstreamModel }) =>
+    upstreams.get(target.upstream)?.searchesAlways?.(upstreamModel),
+  )
+  return searches ? [OWN_SEARCH] : []
+}
+
+const OWN_SEARCH = {
+  field: 'model',
+  value: 'web search',
+  unit: 'web_search_call',
+  quantity: 1,
+} as const satisfies RequestedFeature
 
 /** A call as another model would serve it. */
 export interface FallbackCall extends QuotedCall {
