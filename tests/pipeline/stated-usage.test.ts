@@ -26,21 +26,36 @@ before(async () => {
   })
   gateway = await startTestGateway()
   const settings = { base_url: `${vendor.url}/v1`, api_key: 'a-key' }
+  const own = { base_url: vendor.url, api_key: 'a-key' }
   const model = (id: string, type: string, channel: string, units: readonly string[]) => ({
     id,
     type,
-    prices: units.map((unit) => ({ unit, per: 1, amount: '0.001' })),
+    prices: units.map((unit) => ({
+      unit,
+      per: 1,
+      amount: unit === 'web_search_call' ? '1' : '0.001',
+    })),
     routes: [{ channel, upstream_model: id }],
   })
   await gateway.apply({
     channels: [
       { id: 'odd', upstream: 'openai-compatible', settings },
       { id: 'messages', upstream: 'anthropic', settings },
+      { id: 'ranks', upstream: 'rerank', settings: { ...own, shape: 'jina' } },
+      { id: 'voice', upstream: 'doubao-speech', settings: own },
+      {
+        id: 'translated',
+        upstream: 'openai-compatible',
+        settings: { ...settings, responses: 'translate' },
+      },
     ],
     models: [
       model('chat', 'chat', 'odd', UNITS),
       model('claude', 'chat', 'messages', UNITS),
+      model('gpt-5-search-api', 'chat', 'translated', UNITS),
       model('plain', 'chat', 'messages', ['input_token', 'output_token']),
+      model('ranks', 'rerank', 'ranks', ['input_token']),
+      model('voice', 'speech', 'voice', ['character']),
       model('vectors', 'embedding', 'odd', ['input_token']),
       model('pictures', 'image', 'odd', ['image']),
     ],
@@ -74,11 +89,15 @@ function stream(...events: readonly StreamEvent[]): void {
   }
 }
 
-/** The quantities that a call is charged for. */
-async function charged(path: string, body: object): Promise<Record<string, number>> {
+async function recorded(path: string, body: object) {
   const { key } = await gateway.tenant()
   const reply = await gateway.post(path, key, body, { 'anthropic-version': '2023-06-01' })
-  const { lines } = await gateway.record(reply, key)
+  return gateway.record(reply, key)
+}
+
+/** The quantities that a call is charged for. */
+async function charged(path: string, body: object): Promise<Record<string, number>> {
+  const { lines } = await recorded(path, body)
   return Object.fromEntries(lines.map(({ unit, quantity }) => [unit, quantity]))
 }
 
@@ -132,6 +151,48 @@ test('a mark on a function for an hour is refused where the hour has no price', 
   const reply = await gateway.post(CHAT, key, request)
   assert.equal(reply.status, 400, reply.text)
   assert.equal(reply.json.error.param, 'tools[0].function.cache_control.ttl')
+})
+
+for (const [path, more] of [
+  [CHAT, HI],
+  [CHAT, { ...HI, stream: true }],
+  [MESSAGES, HI],
+  [MESSAGES, { ...HI, stream: true }],
+  ['/v1/responses', { input: 'hi' }],
+] as const) {
+  test(`a model that searches for each answer: ${path} ${JSON.stringify(more)}`, async () => {
+    answer({ ...completion, usage: { prompt_tokens: 10, completion_tokens: 5 } })
+    const expected = { ...units, web_search_call: 1 }
+    assert.deepEqual(await charged(path, { model: 'gpt-5-search-api', ...more }), expected)
+  })
+}
+
+test('the search of a model that always searches is held for, once', async () => {
+  answer({ ...completion, usage: { prompt_tokens: 10, completion_tokens: 5 } })
+  const held = async (model: string, more: object = {}) =>
+    Number((await recorded(CHAT, { model, ...HI, ...more })).held)
+  const usual = await held('chat')
+  const [plain, asked] = [
+    await held('gpt-5-search-api'),
+    await held('gpt-5-search-api', { web_search_options: {} }),
+  ]
+  // A search costs 1; the requests differ by a few tokens of 0.001.
+  assert.equal(Math.round(plain - usual), 1, `${plain} beside ${usual}`)
+  assert.equal(Math.round(asked - plain), 0, `${asked} beside ${plain}`)
+})
+
+test('zero is no statement about a ranking, nor about speech', async () => {
+  answer({ results: [{ index: 0, relevance_score: 1 }], usage: { total_tokens: 0 } })
+  const request = { model: 'ranks', query: 'rivers', documents: ['the Nile'] }
+  assert.notDeepEqual(await charged('/v1/rerank', request), {})
+  script = (response) => {
+    response.setHeader('content-type', 'application/json')
+    const end = { code: 20000000, message: 'OK', usage: { text_words: 0 } }
+    response.end(`${JSON.stringify({ code: 0, data: 'AAAA' })}\n${JSON.stringify(end)}\n`)
+  }
+  const spoken = { req_params: { text: 'hello', speaker: 'a', audio_params: {} } }
+  const path = '/v1/audio/speech/unidirectional?model=voice'
+  assert.deepEqual(await charged(path, spoken), { character: 5 })
 })
 
 const tokens = { input_tokens: 10, output_tokens: 5 }

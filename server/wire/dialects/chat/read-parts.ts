@@ -16,6 +16,7 @@ import { unfoldCompletion } from './unfold-body.ts'
 export class ChatReader implements PartReader {
   readonly countsBroken = false
   private readonly tools = createToolCallTracker()
+  private readonly options: ChatUsageOptions | undefined
   private readonly usage: ChatUsageReader
   /** Members that chunks repeat beside their choices. */
   readonly head: { id?: unknown; created?: unknown; model?: unknown; tier?: unknown } = {}
@@ -24,6 +25,7 @@ export class ChatReader implements PartReader {
   private hasChoice = false
 
   constructor(options?: ChatUsageOptions) {
+    this.options = options
     this.usage = createChatUsageReader(options)
   }
 
@@ -42,7 +44,7 @@ export class ChatReader implements PartReader {
   }
 
   whole(document: unknown) {
-    const reading = readChatBody(document)
+    const reading = readChatBody(document, this.options)
     if (reading.error || !isObject(document)) {
       return {
         reading,

@@ -2,6 +2,7 @@
 
 import type { JsonObject } from '../../../base/lib/json.ts'
 import { estimateTokensOfBytes } from '../../../base/lib/text/estimate-tokens.ts'
+import type { ChatUsageOptions } from '../chat/read-usage.ts'
 import { toMessagesTier } from '../usage/service-tier.ts'
 import { totalTokens, type UsageReading } from '../usage/usage-reading.ts'
 import type { MessageAnswerContext } from './request.ts'
@@ -14,6 +15,8 @@ export interface MessageAnswerOptions {
   /** Stands in for the input tokens until the upstream states them. */
   readonly inputTokensEstimate: number
   readonly context: MessageAnswerContext
+  /** The options for reading usage, by what the upstream was sent. */
+  readonly usage?: ChatUsageOptions
 }
 
 /**

@@ -16,12 +16,20 @@ import { BlockWriter } from './block-writer.ts'
 
 /** Translates a chat answer to the events of a message. */
 export function createMessagesStream(options: MessageAnswerOptions): Relay {
-  return translateAnswer(new ChatReader(), new MessagesWriter(options, 'stream'), 'stream')
+  return translateAnswer(
+    new ChatReader(options.usage),
+    new MessagesWriter(options, 'stream'),
+    'stream',
+  )
 }
 
 /** Translates a chat answer to a message, at its end. */
 export function createMessagesBody(options: MessageAnswerOptions): Relay {
-  return translateAnswer(new ChatReader(), new MessagesWriter(options, 'whole'), 'whole')
+  return translateAnswer(
+    new ChatReader(options.usage),
+    new MessagesWriter(options, 'whole'),
+    'whole',
+  )
 }
 
 const NO_STOP = { stop_reason: null, stop_sequence: null }

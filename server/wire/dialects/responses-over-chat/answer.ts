@@ -3,6 +3,7 @@
 import type { JsonObject } from '../../../base/lib/json.ts'
 import { estimateTokensOfBytes } from '../../../base/lib/text/estimate-tokens.ts'
 import type { Quantities } from '../../../base/lib/units.ts'
+import type { ChatUsageOptions } from '../chat/read-usage.ts'
 import { toChatTier } from '../usage/service-tier.ts'
 import { totalTokens, type UsageReading } from '../usage/usage-reading.ts'
 import type { ResponseAnswerContext } from './request.ts'
@@ -16,6 +17,8 @@ export interface ResponseAnswerOptions {
   /** Stands in for the input tokens until the upstream states them. */
   readonly inputTokensEstimate: number
   readonly context: ResponseAnswerContext
+  /** The options for reading usage, by what the upstream was sent. */
+  readonly usage?: ChatUsageOptions
 }
 
 export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed'

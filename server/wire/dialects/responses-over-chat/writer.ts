@@ -22,12 +22,20 @@ import { Output } from './output.ts'
 
 /** Translates a chat answer to the events of a response. */
 export function createResponsesStream(options: ResponseAnswerOptions): Relay {
-  return translateAnswer(new ChatReader(), new ResponsesWriter(options, 'stream'), 'stream')
+  return translateAnswer(
+    new ChatReader(options.usage),
+    new ResponsesWriter(options, 'stream'),
+    'stream',
+  )
 }
 
 /** Translates a chat answer to a response, at its end. */
 export function createResponsesBody(options: ResponseAnswerOptions): Relay {
-  return translateAnswer(new ChatReader(), new ResponsesWriter(options, 'whole'), 'whole')
+  return translateAnswer(
+    new ChatReader(options.usage),
+    new ResponsesWriter(options, 'whole'),
+    'whole',
+  )
 }
 
 export class ResponsesWriter implements PartWriter {

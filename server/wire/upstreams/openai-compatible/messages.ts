@@ -13,6 +13,7 @@ import { nameIgnored } from '../ignored-header.ts'
 import type { UpstreamAnswer } from '../upstream.ts'
 import type { Wire } from '../wire.ts'
 import { answerCall, type Call } from './forward.ts'
+import { readTranslatedOptions } from './read-usage-options.ts'
 import { sendTranslated } from './send-chat.ts'
 
 const HEARTBEAT = Buffer.from(MESSAGES_PING)
@@ -24,7 +25,8 @@ export async function sendCompatibleMessages(wire: Wire, call: Call): Promise<Up
   const { response, context, ignored } = await sendTranslated(wire, settings, request, (quirks) =>
     translateMessageRequest(request.value, { upstreamModel, stream, quirks }),
   ).catch(reword)
-  const options = { id: `msg_${randomText(24)}`, model, inputTokensEstimate, context }
+  const usage = readTranslatedOptions(upstreamModel)
+  const options = { id: `msg_${randomText(24)}`, model, inputTokensEstimate, context, usage }
   const relay = stream ? createMessagesStream(options) : createMessagesBody(options)
   const answer = answerCall(call, response, relay, stream)
   const headers = { ...answer.headers, ...nameIgnored(ignored) }

@@ -20,7 +20,7 @@ import { nameIgnored } from '../ignored-header.ts'
 import type { UpstreamAnswer } from '../upstream.ts'
 import type { Wire } from '../wire.ts'
 import { answerCall, type Call, sendBody } from './forward.ts'
-import { readChatUsageOptions } from './read-usage-options.ts'
+import { readChatUsageOptions, readTranslatedOptions } from './read-usage-options.ts'
 import { sendTranslated } from './send-chat.ts'
 
 export function responses(wire: Wire, call: Call): Promise<UpstreamAnswer> {
@@ -80,7 +80,8 @@ async function translate(wire: Wire, call: Call): Promise<UpstreamAnswer> {
     translateResponseRequest(request.value, { upstreamModel, stream, quirks }),
   )
   const id = `resp_${randomText(24)}`
-  const options = { id, createdAtSeconds, model, inputTokensEstimate, context }
+  const usage = readTranslatedOptions(upstreamModel)
+  const options = { id, createdAtSeconds, model, inputTokensEstimate, context, usage }
   const relay = stream ? createResponsesStream(options) : createResponsesBody(options)
   const answer = answerCall(call, response, relay, stream)
   return { ...answer, headers: { ...answer.headers, ...nameIgnored(ignored) } }
