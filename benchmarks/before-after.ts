@@ -1,7 +1,7 @@
 /**
  * Measures the cost of a change on the data path. Two checkouts of this repository serve the same
  * upstream in turns: `node benchmarks/before-after.ts --before FOLDER [--rounds 7] [--seconds 4]
- * [--body 300]`, the last for an agent's requests of so many kilobytes.
+ * [--connections 32] [--body 300]`, the last for an agent's requests of so many kilobytes.
  * The checkout in FOLDER needs its node_modules. Ratios are after / before.
  */
 
@@ -16,6 +16,7 @@ const values = readOptions(import.meta.filename, {
   label: { type: 'string', default: 'before' },
   rounds: { type: 'string', default: '7' },
   seconds: { type: 'string', default: '4' },
+  connections: { type: 'string', default: '32' },
   body: { type: 'string', default: '1' },
   name: { type: 'string', default: 'before-after' },
 })
@@ -26,11 +27,12 @@ if (values.before === undefined) {
 const rounds = Number(values.rounds)
 const seconds = Number(values.seconds)
 const kilobytes = Number(values.body)
-const CONNECTIONS = 32
+const connections = Number(values.connections)
 const KINDS = [`${kilobytes} KB bodies`, '100-chunk streams'] as const
 
 const conditions = readConditions(
   `node benchmarks/before-after.ts --before CHECKOUT --rounds ${rounds} --seconds ${seconds}` +
+    (connections === 32 ? '' : ` --connections ${connections}`) +
     (kilobytes > 1 ? ` --body ${kilobytes}` : ''),
 )
 const older: { startTributary: typeof startTributary } = await import(
@@ -48,7 +50,7 @@ try {
   await upstream.stop(2_000)
 }
 lines.push(
-  `before: ${values.label}. ${CONNECTIONS} connections, ${rounds} rounds of ${seconds} s in turns;`,
+  `before: ${values.label}. ${connections} connections, ${rounds} rounds of ${seconds} s in turns;`,
   'the gateway on one core, its database, the upstream and the load on the other. Ratios are',
   "medians of each round's after / before; CPU is user and system time each call.",
 )
@@ -81,5 +83,5 @@ async function compare(kind: (typeof KINDS)[number]): Promise<void> {
 
 function measure(peer: Peer, kind: string, duration: number): Promise<CallCosts> {
   const stream = kind !== KINDS[0]
-  return measureCalls(peer, { stream, connections: CONNECTIONS, seconds: duration, kilobytes })
+  return measureCalls(peer, { stream, connections, seconds: duration, kilobytes })
 }
