@@ -44,10 +44,14 @@ const CALLS_MAX = '1000'
 const MEMORY_BYTES_MAX = '192MB'
 
 const random = createRandom(seed)
-const conditions = readConditions(
+const command = [
   `npm run prove:hostile -- --minutes ${minutes} --seed ${seed}`,
-  postgres,
-)
+  ...(values.only === '' ? [] : [`--only '${values.only}'`]),
+  ...(values.alone ? ['--alone'] : []),
+  ...(values.requests === '10000' ? [] : [`--requests ${values.requests}`]),
+  ...(values.connections === '2000' ? [] : [`--connections ${values.connections}`]),
+]
+const conditions = readConditions(command.join(' '), postgres)
 console.log(`seed ${seed}`)
 const malformed = await proveMalformed({
   requests: Number(values.requests),
