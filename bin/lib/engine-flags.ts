@@ -8,7 +8,7 @@ const HELPERS_MAX = 4
 /** The reasons are in docs/decisions/2026-11-23-memory-for-short-lived-objects.md. */
 export const ENGINE_FLAGS = [
   '--min-semi-space-size=16',
-  '--max-semi-space-size=64',
+  '--max-semi-space-size=48',
   '--no-allocation-site-pretenuring',
   '--expose-gc',
   `--v8-pool-size=${Math.min(HELPERS_MAX, Math.max(1, availableParallelism() - 1))}`,
