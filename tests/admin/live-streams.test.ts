@@ -8,6 +8,7 @@ import { createStreams, type Streams } from '../../server/api/admin/live/streams
 import { createContext } from '../../server/base/http/context.ts'
 import { testMemory } from '../support/memory.ts'
 import { startServer } from '../support/servers/local-server.ts'
+import { within } from '../support/until.ts'
 
 const ROUTE = {
   path: '/events',
@@ -94,12 +95,16 @@ test('each new viewer gets what has just changed, since the pages may be older',
   })
   t.after(server.stop)
   const answers = [await fetch(`${server.url}/events`), await fetch(`${server.url}/events`)]
-  for (const { body } of answers) {
+  const readNews = async ({ body }: Response) => {
     let text = ''
     for await (const chunk of body ?? []) {
       text += Buffer.from(chunk).toString()
       if (text.includes('event: usage')) break
     }
+    return text
+  }
+  for (const answer of answers) {
+    const text = await within(60_000, 'news', readNews(answer))
     assert.match(text, /event: balance\ndata: \{"available":"5"/)
   }
   live.stop()
