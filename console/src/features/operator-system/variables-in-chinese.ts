@@ -84,7 +84,7 @@ export const VARIABLES_IN_CHINESE: Readonly<Record<string, string>> = {
   TASK_UNKNOWN_MS: '上游始终未确认的任务在此时间后失败，并释放其冻结金额。',
   TASK_CALLS_PER_CHANNEL: '此进程在一个渠道上并发任务调用的最大数量；其余的等待。',
   TASK_AGE_MS_MAX: '未完成的任务超过此时间即放弃。',
-  UPSTREAM_CONNECT_TIMEOUT_MS: '连接上游的时限。',
+  UPSTREAM_CONNECT_TIMEOUT_MS: '连接上游的时限，含 WebSocket 握手。',
   UPSTREAM_FIRST_BYTE_TIMEOUT_MS: '响应首字节的时限；模型可另行设置。',
   UPSTREAM_IDLE_TIMEOUT_MS: '响应的两个字节之间的最长间隔；模型可另行设置。',
   UPSTREAM_TOTAL_TIMEOUT_MS: '一次尝试到非流式响应末字节或流首个事件的时限；模型可另行设置。',
