@@ -1,5 +1,6 @@
 /** Objects of archives: rows as they were, whatever callers wrote; earlier forms as well. */
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
@@ -11,7 +12,7 @@ import { beginArchive, removeRows } from '../../server/work/archive/archive-stor
 import { auditArchives } from '../../server/work/archive/audit-archives.ts'
 import { selectBatch } from '../../server/work/archive/batch-store.ts'
 import { findArchived, readPeriodLines } from '../../server/work/archive/find-record.ts'
-import { sha256Of } from '../../server/work/archive/objects.ts'
+import { checkWritten, sha256Of, writeObject } from '../../server/work/archive/objects.ts'
 import { linesOfObject } from '../../server/work/archive/table-text.ts'
 import { brokenInvariants } from '../ledger/support.ts'
 import { MONTH, openShelf, postCalls, sumBooks } from './support.ts'
@@ -137,4 +138,25 @@ copy entry from stdin;
   ] as const) {
     assert.throws(() => linesOfObject(content), message)
   }
+})
+
+test('what is read back is compared with all that was written', async (t) => {
+  const { blobs } = await openShelf(t)
+  // Longer than a piece.
+  const content = randomBytes(1_500_000)
+  const object = await writeObject(blobs, content)
+  await checkWritten(blobs, object, content)
+  const changed = Buffer.from(content)
+  changed.writeUInt8(changed.readUInt8(1_400_000) ^ 1, 1_400_000)
+  for (const other of [
+    changed,
+    content.subarray(0, -1),
+    Buffer.concat([content, Buffer.from('x')]),
+  ]) {
+    await assert.rejects(checkWritten(blobs, object, other), /damaged: other lines/)
+  }
+  const packed = Buffer.from('not packed')
+  const { key, bytes, sha256 } = await blobs.write(Readable.from([packed]), packed.length)
+  const plain = { ...object, storage_key: key, bytes, sha256 }
+  await assert.rejects(checkWritten(blobs, plain, packed), /damaged: it cannot be unpacked/)
 })

@@ -43,12 +43,12 @@ async function readBatch(
   { after, endId }: { readonly after: string; readonly endId: string },
   limits: BatchLimits,
 ): Promise<Batch | undefined> {
-  const [ids] = await view<{ first: string | null; last: string | null }[]>`
-    select min(id) as first, max(id) as last from (
+  const [ids] = await view<{ first: string | null; last: string | null; holds: number }[]>`
+    select min(id) as first, max(id) as last, count(*)::int as holds from (
       select id from hold where id > ${after} and id < ${endId} order by id
       limit ${limits.holds}) h`
   if (!ids || ids.first === null || ids.last === null) return undefined
-  const content = new Content()
+  const content = new Content(ids.holds * HOLD_BYTES)
   content.add(BEGIN_TABLES)
   const shapes = new Map((await listTables(view)).map((shape) => [shape.name, shape]))
   const copy = async (name: string, range: KeyRange, add: (row: Buffer) => void) => {
@@ -98,12 +98,17 @@ function createCutter(pass: (row: Buffer) => void, bytesMax: number) {
   }
 }
 
-const CONTENT_BYTES_FIRST = 1_048_576
+/** More than most holds have with their calls and entries: a buffer that grows is copied. */
+const HOLD_BYTES = 2_000
 
 /** Bytes that come piece by piece: a list of as many buffers costs twice as much. */
 class Content {
-  private bytes = Buffer.allocUnsafeSlow(CONTENT_BYTES_FIRST)
+  private bytes: Buffer
   private length = 0
+
+  constructor(expectedBytes: number) {
+    this.bytes = Buffer.allocUnsafeSlow(expectedBytes)
+  }
 
   add(piece: Buffer): void {
     const end = this.length + piece.length

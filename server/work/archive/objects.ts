@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
-import { constants, gunzip, zstdCompress, zstdDecompress } from 'node:zlib'
+import { constants, createZstdDecompress, gunzip, zstdCompress, zstdDecompress } from 'node:zlib'
 import { OperatorError } from '../../base/lib/operator-error.ts'
 import type { ArchivedObject } from '../../money/ledger/books/chain-source.ts'
 import type { Blobs } from '../assets/storage/blobs.ts'
@@ -49,18 +49,38 @@ export async function checkWritten(
   object: WrittenObject,
   content: Buffer,
 ): Promise<void> {
-  const found = await readContent(storage, object)
-  if (!found.equals(content)) throw damaged(object, 'other lines')
+  const packed = await readPacked(storage, object)
+  const unpacking = createZstdDecompress({ chunkSize: CHUNK_BYTES })
+  unpacking.end(packed)
+  let length = 0
+  try {
+    // Piece by piece: garbage as large as the content is collected at the cost of all of it.
+    for await (const piece of unpacking) {
+      const end = length + piece.length
+      if (!content.subarray(length, end).equals(piece)) throw damaged(object, 'other lines')
+      length = end
+    }
+  } catch (error) {
+    throw error instanceof OperatorError ? error : damaged(object, UNREADABLE)
+  }
+  if (length !== content.length) throw damaged(object, 'other lines')
 }
 
 async function readContent(storage: ReadContent, stated: ArchivedObject): Promise<Buffer> {
-  const packed = await readBytes(storage, stated.storage_key)
-  if (!sha256Of(packed).equals(stated.sha256)) throw damaged(stated, 'its SHA-256 differs')
+  const packed = await readPacked(storage, stated)
   const unpack = packed.readUInt16BE(0) === GZIP ? unpackGzip : unpackZstd
   const content = await unpack(packed, { chunkSize: CHUNK_BYTES }).catch(() => undefined)
-  if (!content) throw damaged(stated, 'it cannot be unpacked')
+  if (!content) throw damaged(stated, UNREADABLE)
   return content
 }
+
+async function readPacked(storage: ReadContent, stated: ArchivedObject): Promise<Buffer> {
+  const packed = await readBytes(storage, stated.storage_key)
+  if (sha256Of(packed).equals(stated.sha256)) return packed
+  throw damaged(stated, 'its SHA-256 differs')
+}
+
+const UNREADABLE = 'it cannot be unpacked'
 
 function damaged({ storage_key }: ArchivedObject, why: string): OperatorError {
   return new OperatorError(`object ${storage_key} of the archive is damaged: ${why}`)

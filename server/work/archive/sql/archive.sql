@@ -1,4 +1,4 @@
--- revision 7
+-- revision 8
 
 -- Whether the month of a hold is archived, or is being archived.
 create or replace function is_archived(hold_id text) returns boolean
@@ -64,102 +64,11 @@ as $$
     from entry where posting > after and posting <= upto) e
 $$;
 
--- The verdict on the holds with after < id <= upto, their calls and entries: null if they can be
--- archived, or the reason why not (see archive_clear); and what is known of them.
-create or replace function archive_judge(
-  after text, upto text, out verdict text, out holds integer, out first_id text, out last_id text,
-  out entries integer, out blocks bigint[], out counts integer[]
-)
-language plpgsql stable
-set plan_cache_mode = force_custom_plan
-set enable_seqscan = off
-set enable_nestloop = off
-set enable_mergejoin = on
-set enable_hashjoin = off
-set work_mem = '32MB'
-set jit = off
-as $$
-declare
-  after_request text := 'req_' || substr(after, 6);
-  upto_request text := 'req_' || substr(upto, 6);
-  judged record;
-  sealed record;
-begin
-  -- All three come in the order of ids: merging them is cheaper than hashing, which marks need below.
-  select count(h.id)::integer as holds, min(h.id) as first_id, max(h.id) as last_id,
-    bool_or(h.state = 'open' or h.closed_at > now() - interval '7 days') as is_open,
-    bool_or(h.id is null or c.hold_id is distinct from h.id) as is_unexplained,
-    max(c.finished_at) as finished_at,
-    bool_or(coalesce(e.gone, 0) <> h.amount or coalesce(e.revenue, 0) <> c.charged)
-      as is_unbalanced
-  into judged
-  from (
-    select id, request_id, state, amount, closed_at from hold
-    where id > after and id <= upto) h
-  full join (
-    select request_id, hold_id, charged, finished_at from call
-    where request_id > after_request and request_id <= upto_request) c
-    on c.request_id = h.request_id
-  full join (
-    select posting, sum(amount) filter (where source = 'held') as gone,
-      sum(case when destination = 'revenue' then amount when source = 'revenue' then -amount end)
-        as revenue
-    from entry where posting > after and posting <= upto group by posting) e
-    on e.posting = h.id;
-  perform set_config('enable_hashjoin', 'on', true), set_config('enable_mergejoin', 'off', true);
-  holds := judged.holds;
-  first_id := judged.first_id;
-  last_id := judged.last_id;
-  verdict := case
-    when judged.is_open then 'open'
-    when judged.is_unexplained then 'unexplained'
-    -- Tags are counted no further than the rest.
-    when judged.finished_at >= coalesce(
-      (select tags_until from usage_watermark), '-infinity') then 'uncounted'
-    when judged.is_unbalanced then 'unbalanced'
-  end;
-  if verdict is not null then
-    return;
-  end if;
-
-  with entry_mark as materialized (
-    -- As a block has it: the id and the first eight bytes of the digest.
-    select e.id, int8send(e.id) || substr(ledger_entry_digest(e), 1, 8) as mark
-    from entry e where e.posting > after and e.posting <= upto
-  ), piece as (
-    -- Most ids are close to each other; those of corrections are not.
-    select min(id) as first_id, max(id) as last_id from entry_mark group by id / 1000
-  ), block as materialized (
-    -- Concatenation reads the stored marks once, and not again for each of them.
-    select b.number, b.marks || ''::bytea as marks from ledger_block b
-    where b.number in (
-      select o.number from piece p cross join lateral (
-        select number from ledger_block where upto_id >= p.first_id and upto_id <= (
-          select min(upto_id) from ledger_block where upto_id >= p.last_id)) o)
-  ), mark as materialized (
-    select b.number, substr(b.marks, n * 16 + 1, 16) as mark
-    from block b cross join lateral generate_series(0, octet_length(b.marks) / 16 - 1) n
-  ), counted as (
-    select m.number, count(*)::integer as entries
-    from entry_mark e join mark m on m.mark = e.mark group by 1)
-  select array_agg(c.number order by c.number) as blocks,
-    array_agg(c.entries order by c.number) as counts, coalesce(sum(c.entries), 0)::integer as marked,
-    (select count(*)::integer from entry_mark) as entries,
-    (select max(id) from entry_mark) as last_id
-  into sealed from counted c;
-  entries := sealed.entries;
-  blocks := sealed.blocks;
-  counts := sealed.counts;
-  verdict := case
-    when sealed.last_id > coalesce((select max(upto_id) from ledger_block), 0) then 'unsealed'
-    when sealed.marked <> sealed.entries then 'altered'
-  end;
-end $$;
-
 -- Removes the holds with after < id <= upto, their calls and entries, and adds their sums. `version`
--- is the archive_version of the snapshot from which the object was written. Nothing is locked before
--- it is deleted: a row that was judged and summed here, was written to the object and is deleted is
--- the same row if all deleted ones have this version; else nothing is removed.
+-- is the archive_version of the snapshot from which the object was written. The rows are read once,
+-- as they are deleted: what was judged and summed is what was deleted, and it is what was written to
+-- the object if all of it has this version. Otherwise, and with any other verdict, an exception
+-- takes everything back.
 -- Every statement names the range of each table that it reads, so that its cost is that of the
 -- range, however many calls are kept.
 -- Returns removed, or the reason why nothing was: changed; open (a hold is open, or was closed in
@@ -179,91 +88,137 @@ set work_mem = '32MB'
 set jit = off
 as $$
 declare
-  after_request text := 'req_' || substr(after, 6);
-  upto_request text := 'req_' || substr(upto, 6);
-  judged record;
-  gone_holds text;
-  gone_calls text;
-  gone_entries text;
+  gone record;
+  verdict text;
 begin
-  select * into judged from archive_judge(after, upto);
-  if judged.verdict is not null then
-    if archive_version(after, upto) is distinct from version then
-      return 'changed';
-    end if;
-    return judged.verdict;
-  elsif judged.holds = 0 then
-    -- Another run has archived them.
-    return 'changed';
-  end if;
-
   -- Each page is written to the log whole once: to compress it by pglz costs twice its other changes.
   if current_setting('wal_compression') in ('on', 'pglz')
     and (select rolsuper from pg_roles where rolname = current_user) then
     perform set_config('wal_compression', 'off', true);
   end if;
-  insert into archive_object (storage_key, month, first_id, last_id, holds, entries, bytes, sha256,
-    content_sha256, first_block, last_block)
-  values (object_key, of_month, judged.first_id, judged.last_id, judged.holds, judged.entries,
-    object_bytes, object_sha256, content, judged.blocks[1],
-    judged.blocks[cardinality(judged.blocks)]);
-  insert into archived_block as known (number, entries)
-  select b.number, b.entries from unnest(judged.blocks, judged.counts) as b(number, entries)
-  on conflict (number) do update set entries = known.entries + excluded.entries;
-  insert into archived_sum as known
-    (month, account_id, currency, source, destination, entries, amount)
-  select of_month, e.account_id, e.currency, e.source, e.destination, count(*), sum(e.amount)
-  from entry e where e.posting > after and e.posting <= upto group by 2, 3, 4, 5 order by 2, 3, 4, 5
-  on conflict (month, account_id, currency, source, destination) do update
-  set entries = known.entries + excluded.entries, amount = known.amount + excluded.amount;
-  insert into archived_key as known (month, account_id, key_id, calls, charged, limited)
-  select of_month, c.account_id, c.key_id, count(*), sum(c.charged),
-    coalesce(sum(c.charged) filter (where h.id is not null), 0)
-  from (
-    select hold_id, account_id, key_id, charged from call
-    where request_id > after_request and request_id <= upto_request) c
-  left join (select id from hold where id > after and id <= upto and spend_limited) h
-    on h.id = c.hold_id
-  group by 2, 3 order by 2, 3
-  on conflict (account_id, key_id, month) do update
-  set calls = known.calls + excluded.calls, charged = known.charged + excluded.charged,
-    limited = known.limited + excluded.limited;
-  insert into archived_budget as known (use_id, spent)
-  select u.id, sum(budget_used(b.unit, case when h.state = 'settled' then c.charged end,
-    h.counters[n + 1], c.lines))
-  from (
-    select id, state, counters from hold
-    where id > after and id <= upto and counters is not null) h
-  join (select * from call where request_id > after_request and request_id <= upto_request) c
-    on c.hold_id = h.id
-  cross join lateral generate_series(1, cardinality(h.counters), 2) n
-  join budget_use u on u.id = h.counters[n] join budget b on b.id = u.budget_id
-  group by 1 order by 1
-  on conflict (use_id) do update set spent = known.spent + excluded.spent;
-
-  -- First the calls, as ledger_correct locks them, which knows no deleted call; reopen_weeks last.
   perform set_config('tributary.archiving', pg_current_xact_id()::text, true),
     set_config('tributary.changing', pg_current_xact_id()::text, true);
-  with gone as (
-    delete from call c where c.request_id > after_request and c.request_id <= upto_request
-    returning ctid, xmin)
-  select concat(count(*), ':', sum(hash_record_extended(row(ctid, xmin), 0)))
-  into gone_calls from gone;
-  with gone as (delete from hold h where h.id > after and h.id <= upto returning ctid, xmin)
-  select concat(count(*), ':', sum(hash_record_extended(row(ctid, xmin), 0)))
-  into gone_holds from gone;
-  with gone as (delete from entry e where e.posting > after and e.posting <= upto
-    returning ctid, xmin)
-  select concat(count(*), ':', sum(hash_record_extended(row(ctid, xmin), 0)))
-  into gone_entries from gone;
+
+  with gone_call as (
+    delete from call c where c.request_id > 'req_' || substr(after, 6)
+      and c.request_id <= 'req_' || substr(upto, 6)
+    returning hash_record_extended(row(c.ctid, c.xmin), 0) as version, c.request_id, c.hold_id,
+      c.account_id, c.key_id, c.charged, c.finished_at,
+      case when (select exists (select from budget)) then c.lines end as lines
+  ), gone_hold as (
+    -- Calls are deleted first, as ledger_correct locks them, which knows no deleted call.
+    delete from hold h where h.id > after and h.id <= upto
+      and (select count(*) from gone_call) >= 0
+    returning hash_record_extended(row(h.ctid, h.xmin), 0) as version, h.id, h.request_id,
+      h.state, h.amount, h.closed_at, h.spend_limited, h.counters
+  ), gone_entry as (
+    -- A mark is what a sealed block has of an entry: its id, and the first bytes of its digest.
+    delete from entry e where e.posting > after and e.posting <= upto
+      and (select count(*) from gone_hold) >= 0
+    returning hash_record_extended(row(e.ctid, e.xmin), 0) as version, e.id, e.posting,
+      e.account_id, e.currency, e.source, e.destination, e.amount,
+      int8send(e.id) || substr(ledger_entry_digest(e), 1, 8) as mark
+  ), counts as (
+    select concat_ws(' ',
+      (select concat(count(*), ':', sum(h.version)) from gone_hold h),
+      (select concat(count(*), ':', sum(c.version)) from gone_call c),
+      concat(count(*), ':', sum(e.version))) as version,
+      count(*)::integer as entries, max(e.id) as last_entry
+    from gone_entry e
+  ), judged as (
+    select count(h.id)::integer as holds, min(h.id) as first_id, max(h.id) as last_id,
+      bool_or(h.state = 'open' or h.closed_at > now() - interval '7 days') as is_open,
+      bool_or(h.id is null or c.hold_id is distinct from h.id) as is_unexplained,
+      max(c.finished_at) as finished_at,
+      bool_or(coalesce(e.gone, 0) <> h.amount or coalesce(e.revenue, 0) <> c.charged)
+        as is_unbalanced
+    from gone_hold h
+    full join gone_call c on c.request_id = h.request_id
+    full join (
+      select posting, sum(amount) filter (where source = 'held') as gone,
+        sum(case when destination = 'revenue' then amount when source = 'revenue' then -amount end)
+          as revenue
+      from gone_entry group by posting) e
+      on e.posting = h.id
+  ), piece as (
+    -- Most ids are close to each other; those of corrections are not.
+    select min(id) as first_id, max(id) as last_id from gone_entry group by id / 1000
+  ), block as materialized (
+    -- Concatenation reads the stored marks once, and not again for each of them.
+    select b.number, b.marks || ''::bytea as marks from ledger_block b
+    where b.number in (
+      select o.number from piece p cross join lateral (
+        select number from ledger_block where upto_id >= p.first_id and upto_id <= (
+          select min(upto_id) from ledger_block where upto_id >= p.last_id)) o)
+  ), counted as materialized (
+    select m.number, count(*)::integer as entries
+    from gone_entry e join (
+      select b.number, substr(b.marks, n * 16 + 1, 16) as mark
+      from block b cross join lateral generate_series(0, octet_length(b.marks) / 16 - 1) n) m
+      on m.mark = e.mark
+    group by 1
+  ), marked as (
+    select min(c.number) as first_block, max(c.number) as last_block,
+      coalesce(sum(c.entries), 0)::integer as marked
+    from counted c
+  ), blocks as (
+    insert into archived_block as known (number, entries)
+    select number, entries from counted order by number
+    on conflict (number) do update set entries = known.entries + excluded.entries
+  ), sums as (
+    insert into archived_sum as known
+      (month, account_id, currency, source, destination, entries, amount)
+    select of_month, account_id, currency, source, destination, count(*), sum(amount)
+    from gone_entry group by 2, 3, 4, 5 order by 2, 3, 4, 5
+    on conflict (month, account_id, currency, source, destination) do update
+    set entries = known.entries + excluded.entries, amount = known.amount + excluded.amount
+  ), keys as (
+    insert into archived_key as known (month, account_id, key_id, calls, charged, limited)
+    select of_month, c.account_id, c.key_id, count(*), sum(c.charged),
+      coalesce(sum(c.charged) filter (where h.id is not null), 0)
+    from gone_call c left join (select id from gone_hold where spend_limited) h
+      on h.id = c.hold_id
+    group by 2, 3 order by 2, 3
+    on conflict (account_id, key_id, month) do update
+    set calls = known.calls + excluded.calls, charged = known.charged + excluded.charged,
+      limited = known.limited + excluded.limited
+  ), budgets as (
+    insert into archived_budget as known (use_id, spent)
+    select u.id, sum(budget_used(b.unit, case when h.state = 'settled' then c.charged end,
+      h.counters[n + 1], c.lines))
+    from (select * from gone_hold where counters is not null) h
+    join gone_call c on c.hold_id = h.id
+    cross join lateral generate_series(1, cardinality(h.counters), 2) n
+    join budget_use u on u.id = h.counters[n] join budget b on b.id = u.budget_id
+    group by 1 order by 1
+    on conflict (use_id) do update set spent = known.spent + excluded.spent
+  )
+  select * into gone from counts cross join judged cross join marked;
   perform set_config('tributary.archiving', '', true);
-  perform reopen_weeks(judged.first_id, judged.last_id);
-  if concat_ws(' ', gone_holds, gone_calls, gone_entries) is distinct from version then
-    raise exception 'the rows have changed' using errcode = 'AR001';
+
+  verdict := case
+    when gone.version is distinct from archive_clear.version or gone.holds = 0 then 'changed'
+    when gone.is_open then 'open'
+    when gone.is_unexplained then 'unexplained'
+    -- Tags are counted no further than the rest.
+    when gone.finished_at >= coalesce(
+      (select tags_until from usage_watermark), '-infinity') then 'uncounted'
+    when gone.is_unbalanced then 'unbalanced'
+    when gone.last_entry > coalesce((select max(upto_id) from ledger_block), 0) then 'unsealed'
+    when gone.marked <> gone.entries then 'altered'
+  end;
+  if verdict is not null then
+    raise exception '%', verdict using errcode = 'AR001';
   end if;
+  insert into archive_object (storage_key, month, first_id, last_id, holds, entries, bytes, sha256,
+    content_sha256, first_block, last_block)
+  values (object_key, of_month, gone.first_id, gone.last_id, gone.holds, gone.entries,
+    object_bytes, object_sha256, content, gone.first_block, gone.last_block);
+  -- Last, as ledger_correct does it: neither waits for the other in a circle.
+  perform reopen_weeks(gone.first_id, gone.last_id);
   return 'removed';
 exception when sqlstate 'AR001' then
-  return 'changed';
+  return sqlerrm;
 end $$;
 
 -- As the version before removes rows: `content` is the SHA-256 of the lines that the object has.
