@@ -22,17 +22,6 @@ describe('tokens in units that do not overlap', () => {
       { input_token: 1200, output_token: 350 },
     ],
     [
-      'cached beside the prompt and in no total, reasoning in the total alone (xAI)',
-      {
-        prompt_tokens: 12,
-        completion_tokens: 5,
-        total_tokens: 117,
-        prompt_tokens_details: { cached_tokens: 300 },
-        completion_tokens_details: { reasoning_tokens: 100 },
-      },
-      { input_token: 12, cached_input_token: 300, output_token: 105 },
-    ],
-    [
       'cached and written inside the prompt',
       {
         prompt_tokens: 2600,

@@ -254,11 +254,11 @@ function readOutside(usage: JsonObject, input: Input | undefined, output: number
   const reasoning = readStatedReasoning(usage)
   if (total === undefined) return reasoning !== undefined && reasoning > output ? reasoning : 0
   if (!input) return 0
+  const difference = total - input.total - output
   // Where cached tokens stand beside the prompt, the total may leave them out, too.
-  const isAll = total >= input.total + output
-  const difference = Math.max(0, total - (isAll ? input.total : input.prompt) - output)
-  if (reasoning !== undefined) return Math.min(difference, reasoning)
-  return difference <= REST_MAX ? difference : 0
+  const most = difference === 0 ? 0 : Math.max(0, total - input.prompt - output)
+  if (reasoning !== undefined) return Math.min(most, reasoning)
+  return difference > 0 && difference <= REST_MAX ? difference : 0
 }
 
 /** Reasoning tokens as the details state them; undefined when they do not. */
