@@ -48,10 +48,17 @@ export function priceEnd(
 }
 
 function readEnd(billable: BillableCall, route: UsableRoute, end: CallEnd): ReadEnd {
-  const report = withoutUnstated(end.report, billable.metering.needs)
+  const report = withoutZeroCost(withoutUnstated(end.report, billable.metering.needs), end)
   const channelFacts = channelFactsOf(route, billable.services)
   const requested = requestedFacts(billable, route, { report, channelFacts })
   return { ...end, report, facts: factsOf(billable, requested, end), channelFacts }
+}
+
+/** Returns the report without a cost of zero, if its answer broke off behind output. */
+function withoutZeroCost(report: RelayReport, { complete }: CallEnd): RelayReport {
+  const { statedCost, ...others } = report
+  const isNothing = !complete && report.outputBytes > 0 && statedCost?.nanos === 0n
+  return isNothing ? others : report
 }
 
 /**

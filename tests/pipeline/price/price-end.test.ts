@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Quantities } from '../../../server/base/lib/units.ts'
 import type { PriceEntry } from '../../../server/money/catalog/catalog.ts'
+import type { RelayReport } from '../../../server/wire/dialects/relay.ts'
 import type { BillableCall } from '../../../server/work/pipeline/hold/take-hold.ts'
 import { priceEnd, withoutUnstated } from '../../../server/work/pipeline/price-end.ts'
 import type { UsableRoute } from '../../../server/work/pipeline/request/find-routes.ts'
@@ -12,8 +13,14 @@ const PRICES: readonly PriceEntry[] = [
   { unit: 'output_token', per: 1, amountNanos: 100n },
 ]
 
-/** Prices a complete answer of a call for which one token each is estimated. */
+const COST: PriceEntry = { unit: 'vendor_cost', per: 1, amountNanos: 1n }
+
+/** Prices an answer, a complete one, of a call for which one token each is estimated. */
 function priceUsage(usage: Quantities) {
+  return priceReport({ usage }, true)
+}
+
+function priceReport(stated: Partial<RelayReport>, complete: boolean) {
   const once: Quantities = { input_token: 1, output_token: 1 }
   const quoted = {
     amountNanos: 1_000n,
@@ -24,8 +31,8 @@ function priceUsage(usage: Quantities) {
     ceiling: { inputTokens: 1_000, outputTokens: 1_000, others: 100 },
   }
   const billable = {
-    metering: { billsBroken: false, needs: ['input_token', 'output_token'], fallback: () => once },
-    call: { model: { prices: PRICES, currency: 'CNY' }, request: {} },
+    metering: { billsBroken: true, needs: ['input_token', 'output_token'], fallback: () => once },
+    call: { model: { prices: [...PRICES, COST], currency: 'CNY' }, request: {} },
     quoted,
     services: { upstreams: new Map() },
   } as unknown as BillableCall
@@ -33,8 +40,8 @@ function priceUsage(usage: Quantities) {
     target: { upstream: 'none', settings: {} },
     cost: { version: 1n, currency: 'CNY', entries: PRICES },
   } as unknown as UsableRoute
-  const report = { usage, outputBytes: 4, finished: true }
-  return priceEnd(billable, route, { report, complete: true })
+  const report = { outputBytes: 4, finished: complete, ...stated }
+  return priceEnd(billable, route, { report, complete })
 }
 
 test('what is stated is charged, costed and recorded', () => {
@@ -69,4 +76,13 @@ test('zero is believed of an answer without output, and where a pass did the wor
   const none = { usage, outputBytes: 0, finished: true }
   const passed = { usage, passes: [pass], outputBytes: 4, finished: true }
   assert.deepEqual([withoutUnstated(none, needs), withoutUnstated(passed, needs)], [none, passed])
+})
+
+test('a running cost of zero is no statement about output that broke off', () => {
+  const statedCost = { nanos: 0n, currency: 'CNY' }
+  assert.equal(priceReport({ statedCost }, false).charge.nanos, 110n)
+  assert.equal(priceReport({ statedCost, outputBytes: 0 }, false).charge.nanos, 0n)
+  assert.equal(priceReport({ statedCost }, true).charge.nanos, 0n, 'a free call')
+  const running = { nanos: 7n, currency: 'CNY' }
+  assert.equal(priceReport({ statedCost: running }, false).charge.nanos, 7n)
 })
