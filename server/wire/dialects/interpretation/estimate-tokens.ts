@@ -1,6 +1,7 @@
 /**
  * Estimates the tokens of an interpretation from the length of its audio: the most, for the hold,
- * and the charge where the vendor stated no usage.
+ * and the charge where the vendor stated no usage. It states no seconds: those of the audio are
+ * charged by a model that is sold by them.
  */
 import type { Quantities } from '../../../base/lib/units.ts'
 import type { Mode } from './read-order.ts'
@@ -26,6 +27,7 @@ export function boundTokens(audioBytes: number, mode: Mode): Quantities {
   const seconds = audioBytes / BYTES_PER_SECOND
   const perSecond = TEXT_PER_SECOND_MOST + (mode === 's2s' ? SPEECH_PER_SECOND_MOST : 0)
   return {
+    second: Math.ceil(seconds),
     input_token: Math.ceil(seconds * INPUT_PER_SECOND * INPUT_MARGIN) + INPUT_LEAST,
     output_token: Math.ceil(seconds * perSecond) + OUTPUT_LEAST,
   }
@@ -46,6 +48,7 @@ export function estimateAudioTokens(
   const countedSeconds = isComplete ? inputSeconds : Math.min(inputSeconds, speechSeconds)
   const output = mode === 's2s' ? speechSeconds * INPUT_PER_SECOND : outputBytes / BYTES_PER_TOKEN
   return {
+    second: Math.ceil(countedSeconds),
     input_token: Math.ceil(countedSeconds * INPUT_PER_SECOND),
     output_token: Math.ceil(output),
   }
