@@ -61,6 +61,8 @@ export interface Sheet {
   readonly clock?: { readonly now: 'peak' | 'off_peak'; readonly otherwise: Rates }
   /** Short timeouts, for answers that stall. */
   readonly impatient?: true
+  /** Work beside the output of every call. */
+  readonly always?: Counts
 }
 
 const THOUSAND = 1_000
@@ -202,6 +204,14 @@ const TEXT: readonly Sheet[] = [
     maxOutput: 32_768,
     cards: [{ rates: perMillion({ input_token: '3', output_token: '15' }) }],
     fees: { vendor_cost: ['1.2', 1_000_000_000] },
+  },
+  {
+    id: 'pp-search-api',
+    type: 'chat',
+    channel: 'pp-openai',
+    cards: [{ rates: perMillion({ input_token: '1.25', output_token: '10' }) }],
+    fees: { web_search_call: ['10', THOUSAND] },
+    always: { web_search_call: 1 },
   },
   {
     id: 'pp-impatient',

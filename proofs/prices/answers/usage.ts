@@ -63,6 +63,18 @@ const exclusive: Form = (work) => {
   }
 }
 
+/** Cached tokens and reasoning stand beside both counts; the total has the reasoning alone. */
+const apart: Form = (work, reasoning) => {
+  const usage = exclusive(work, reasoning)
+  const output = sumsOf(work).completion_tokens
+  return {
+    ...usage,
+    completion_tokens: output - reasoning,
+    total_tokens: inputParts(work).fresh + output,
+    completion_tokens_details: { reasoning_tokens: reasoning },
+  }
+}
+
 const reasoningOutside: Form = (work, reasoning) => {
   const sums = sumsOf(work)
   return {
@@ -99,6 +111,7 @@ const creation: Form = (work, reasoning) => {
 const CHAT_FORMS: Readonly<Record<string, Form>> = {
   plain,
   exclusive,
+  'exclusive, reasoning outside': apart,
   creation,
   'reasoning-outside': reasoningOutside,
   bare: (work, reasoning) => (isSimple(work) ? sumsOf(work) : plain(work, reasoning)),
@@ -127,6 +140,11 @@ const CHAT_FORMS: Readonly<Record<string, Form>> = {
     cost: costIn(work),
     is_byok: false,
     cost_details: { upstream_inference_cost: null },
+  }),
+  'cost beside a tool': (work, reasoning) => ({
+    ...plain(work, reasoning),
+    cost: costIn(work),
+    server_tool_use: { datetime_requests: 1 },
   }),
   ticks: (work, reasoning) => ({
     ...plain(work, reasoning),

@@ -103,7 +103,7 @@ function planWork(random: Random, { target: one, limit }: Draft, media = false):
     tokensPerThousandBytes: random.pick([250, 250, 300, 500, 1_000]),
     hiddenInput: media ? random.integer(85, 5 * WORST_PICTURE) : hiddenTokens(random),
     shares: random.pick(one.shares),
-    fixed: { output_token: output },
+    fixed: { output_token: output, ...sheetOf(one.model).always },
     reasoning: one.model === 'pp-modes' ? 0 : reasoning,
     served: { ...DEFAULT_SERVED, ...sheetOf(one.model).usually },
     passes: [],
@@ -254,7 +254,8 @@ function dear(random: Random, id: number): Case {
   const plain = planWork(random, one, feature.tools)
   const explicit = feature.served?.tier !== undefined && feature.name !== 'auto, served fast'
   const isSilent =
-    explicit && feature.served?.tier === requestedTier(one.body) && random.next() < 0.3
+    feature.silent ??
+    (explicit && feature.served?.tier === requestedTier(one.body) && random.next() < 0.3)
   return finish(one, {
     work: withFeature(plain, feature),
     answer: { ...planAnswer(random, one), ...(isSilent ? { silent: true } : {}) },

@@ -69,11 +69,15 @@ export const TARGETS: readonly [Target, ...Target[]] = [
   }),
   target('chat', 'pp-reason', { forms: ['reasoning-outside'] }),
   target('chat', 'pp-exclusive', {
-    forms: ['exclusive'],
+    forms: ['exclusive', 'exclusive, reasoning outside'],
     shares: [{ cached_input_token: 700, cache_write_token: 100 }, { cached_input_token: 900 }],
     most: 32_768,
   }),
-  target('chat', 'pp-cost', { forms: ['cost', 'ticks'], shares: [NONE], most: 32_768 }),
+  target('chat', 'pp-cost', {
+    forms: ['cost', 'ticks', 'cost beside a tool'],
+    shares: [NONE],
+    most: 32_768,
+  }),
   target('chat', 'pp-modes', { forms: ['creation'], most: 32_768 }),
   target('chat', 'pp-claude', { native: false, shares: [NONE, CLAUDE, CLAUDE_SHORT] }),
   target('chat', 'pp-claude-few', { native: false, shares: [NONE] }),
@@ -101,6 +105,9 @@ export const TARGETS: readonly [Target, ...Target[]] = [
   target('responses', 'pp-gemini', { ...GEMINI }),
   target('messages', 'pp-plain', { native: false, forms: CHAT_FORMS }),
   target('messages', 'pp-mini', { native: false, forms: HIT_FORMS, most: 16_384 }),
+  target('messages', 'pp-project', { native: false, forms: CHAT_FORMS, shares: MANY }),
+  target('chat', 'pp-search-api', { forms: CHAT_FORMS, shares: [NONE] }),
+  target('messages', 'pp-search-api', { native: false, forms: CHAT_FORMS, shares: [NONE] }),
   target('messages', 'pp-tiers', { native: false, forms: CHAT_FORMS, shares: MANY }),
 ]
 

@@ -17,6 +17,8 @@ export interface RequestedFeature {
   readonly reasoning?: number
   /** Each pass of a tool reads the input again. */
   readonly tools?: true
+  /** The answer does not say how the call was served. */
+  readonly silent?: true
 }
 
 type Ask = (body: Body, random: Random) => RequestedFeature
@@ -256,6 +258,11 @@ const MODES: readonly Ask[] = [
       shares: { cached_input_token: 500, cache_write_5m_token: 200 },
     }
   },
+  ask(
+    'a mark that the vendor does not read',
+    { cache_control: {} },
+    { shares: { cached_input_token: 500 } },
+  ),
   ask('thinking', { enable_thinking: true }, { served: { thinking: 'on' }, reasoning: 7 }),
 ]
 
@@ -267,6 +274,11 @@ export const SOLD: Readonly<Record<string, readonly Ask[]>> = {
   'chat pp-mini': [ask('flex', { service_tier: 'flex' }, { served: { tier: 'flex' } })],
   'chat pp-audio': AUDIO,
   'chat pp-modes': MODES,
+  // What a translation drops, or a vendor does not decide by the request, changes no price.
+  'chat pp-claude': [ask('a speed that is not sent', { speed: 'fast' }, { silent: true })],
+  'chat pp-region': [ask('another region', { inference_geo: 'global' })],
+  'messages pp-project': [ask('the standard tier', { service_tier: 'standard_only' })],
+  'messages pp-tiers': [ask('flex', { service_tier: 'flex' }, { served: { tier: 'flex' } })],
 }
 
 const hosted = (type: string, more: object = {}) => ({ tools: [{ type, ...more }] })

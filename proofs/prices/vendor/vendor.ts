@@ -13,7 +13,7 @@ import { answerTranscription, videoTask } from '../answers/media.ts'
 import { jsonScript, type Piece, type Script } from '../answers/script.ts'
 import { CREATIONS, findLook } from '../answers/seconds-tasks.ts'
 import { type Arrival, type Case, findMarker, type WorkPlan } from '../plan.ts'
-import { sheetOf } from '../sheet.ts'
+import { type Sheet, sheetOf } from '../sheet.ts'
 import { inputOf, type Work, worthOf } from './bill.ts'
 
 export interface Vendor {
@@ -117,9 +117,9 @@ async function serve(
 function take(state: State, testCase: Case, path: string, body: Buffer): Arrival {
   const history =
     testCase.work.buildsOn === undefined ? 0 : state.histories.get(testCase.work.buildsOn)
-  const work = doWork(testCase.work, body.length, history ?? 0)
-  const refused = testCase.answer.refusal !== undefined
   const sheet = sheetOf(testCase.model)
+  const work = serveTier(sheet, doWork(testCase.work, body.length, history ?? 0), body)
+  const refused = testCase.answer.refusal !== undefined
   const arrival: Arrival = {
     caseId: testCase.id,
     atMs: Date.now(),
@@ -246,6 +246,13 @@ function partOf(work: Work, remains: 'none' | 'input' | 'output'): Work | undefi
   const isOutput = remains === 'output'
   const entries = Object.entries(work.counts).filter(([unit]) => OUTPUT.test(unit) === isOutput)
   return { counts: Object.fromEntries(entries), served: work.served, passes: [] }
+}
+
+/** A cheaper tier is served only to a request that asks for it. */
+function serveTier({ usually = {} }: Sheet, work: Work, body: Buffer): Work {
+  const isAsked = body.includes('service_tier') || body.includes('serviceTier')
+  if (work.served.tier !== 'flex' || isAsked || usually.tier) return work
+  return { ...work, served: { ...work.served, tier: 'standard' } }
 }
 
 /** `history`: input and output tokens of the calls that this one builds on. */
