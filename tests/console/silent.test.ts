@@ -97,7 +97,7 @@ describe('the browser', { skip: noBrowser }, () => {
       test(`logs nothing on all pages of ${who}, ${JSON.stringify(look)}`, async () => {
         const watched = await stage.signedIn('/settings', role, look)
         const { page, context, complaints } = watched
-        await context.addInitScript(WATCH)
+        await page.addInitScript(WATCH)
         const paths = await listPages(page)
         assert.ok(paths.length >= 11)
         const { customer, operator } = FURTHER
@@ -117,7 +117,7 @@ describe('the browser', { skip: noBrowser }, () => {
 
   test('shows no part of a page before those above it, so nothing moves', async () => {
     const { page, context } = await stage.signedIn('/settings', { operator: true, role: 'owner' })
-    await context.addInitScript(WATCH)
+    await page.addInitScript(WATCH)
     for (const [path, above, below] of IN_PARTS) {
       const isOf = (part: string) => (url: URL) =>
         url.pathname.startsWith('/admin/') &&

@@ -24,11 +24,12 @@ export async function launchBrowser(): Promise<Browser> {
   running ??= start()
   const browser = await running
   users += 1
-  const contexts = new Set<BrowserContext>()
+  /** With what closes them, which a caller may have replaced by what uses them again. */
+  const contexts = new Map<BrowserContext, () => Promise<void>>()
   let isClosed = false
   const keep = async (opening: Promise<BrowserContext>) => {
     const context = await opening
-    contexts.add(context)
+    contexts.set(context, context.close.bind(context))
     context.once('close', () => contexts.delete(context))
     return context
   }
@@ -42,7 +43,7 @@ export async function launchBrowser(): Promise<Browser> {
     async close() {
       if (isClosed) return
       isClosed = true
-      await Promise.all([...contexts].map((context) => context.close()))
+      await Promise.all([...contexts.values()].map((close) => close()))
       users -= 1
       if (users > 0) return
       running = undefined

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { until } from '../../support/until.ts'
+import { borrowContext } from './contexts.ts'
 
 const PATIENCE_MS = 180_000
 /** How long the console shows a toast. */
@@ -27,18 +28,16 @@ export interface WatchedPage {
   readonly listening: Promise<unknown>
 }
 
-/** Opens a page in a browser context of its own, isolated from other tests. */
+/**
+ * Opens a page in a browser context that nobody else has meanwhile, isolated from other tests. A
+ * context that is closed is emptied and used again.
+ */
 export async function openPage(browser: Browser, look: Look = {}): Promise<WatchedPage> {
   const { width = 1280, height = 800, colorScheme = 'light', locale = 'en-US' } = look
-  const context = await browser.newContext({
-    viewport: { width, height },
-    colorScheme,
-    locale,
-    timezoneId: 'UTC',
-    reducedMotion: 'reduce',
-  })
-  context.setDefaultTimeout(PATIENCE_MS)
+  const context = await borrowContext(browser, locale)
   const page = await context.newPage()
+  await page.setViewportSize({ width, height })
+  await page.emulateMedia({ colorScheme })
   const listening = new Promise<void>((resolve) => {
     page.on('response', (answer) => answer.url().endsWith('/events') && resolve())
   })

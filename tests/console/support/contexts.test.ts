@@ -1,0 +1,69 @@
+/** A context that is used again has nothing of whoever had it before. */
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import { launchBrowser, noBrowser } from '../../support/browser.ts'
+import { openPage } from './browser.ts'
+
+/** Runs in a page: all that it finds stored for its origin. */
+const READ = `(async () => JSON.stringify([
+  { ...localStorage }, { ...sessionStorage }, document.cookie,
+  (await indexedDB.databases()).map(({ name }) => name), await caches.keys(),
+  (await navigator.permissions.query({ name: 'clipboard-read' })).state,
+]))()`
+const WRITE = `(async () => {
+  localStorage.a = '1'
+  sessionStorage.a = '1'
+  document.cookie = 'a=1; max-age=3600'
+  await new Promise((done) => { indexedDB.open('a').onsuccess = done })
+  await caches.open('a')
+})()`
+
+describe('a context that is used again', { skip: noBrowser }, () => {
+  let browser: Browser
+  const server = createServer((_, response) =>
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>A page</h1>'),
+  )
+  before(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    browser = await launchBrowser()
+  })
+  after(async () => {
+    await browser?.close()
+    server.closeAllConnections()
+    server.close()
+  })
+  const addresses = () =>
+    ['127.0.0.1', 'localhost'].map(
+      (host) => `http://${host}:${(server.address() as AddressInfo).port}/`,
+    )
+
+  const read = async (page: Page) => {
+    const found: string[] = []
+    for (const address of addresses()) {
+      await page.goto(address)
+      found.push(await page.evaluate<string>(READ))
+    }
+    return found
+  }
+
+  test('has nothing of the one before', async () => {
+    const first = await openPage(browser)
+    const fresh = await read(first.page)
+    for (const address of addresses()) {
+      await first.page.goto(address)
+      await first.page.evaluate(WRITE)
+    }
+    await first.context.grantPermissions(['clipboard-read'])
+    const written = await read(first.page)
+    assert.notDeepEqual(written, fresh)
+    await first.context.close()
+    const second = await openPage(browser)
+    assert.equal(second.context, first.context)
+    assert.deepEqual(await read(second.page), fresh)
+    const other = await openPage(browser)
+    assert.notEqual(other.context, first.context)
+  })
+})
