@@ -135,6 +135,27 @@ for (const [name, stated, input, output] of [
   })
 }
 
+/** An event with usage, behind previews. */
+const image = (output_tokens: number, previews = 0) =>
+  PREVIEW.repeat(previews) +
+  event('completed', { url: 'u', usage: { input_tokens: 5, output_tokens } })
+for (const [name, text, input, output] of [
+  ['of each, the second with previews', image(272) + image(572, 3), 10, 844],
+  ['of all, the second with previews', image(272) + image(844, 3), 5, 844],
+  ['of all, each with previews', image(572, 3) + image(1144, 3), 5, 1144],
+  ['of all, the first with previews', image(572, 3) + image(844), 5, 844],
+  ['of each, with previews that are not billed', image(250, 3) + image(250), 10, 500],
+  ['of each, a portrait after a square', image(272) + image(408), 10, 680],
+  ['of all, a square after a portrait', image(408) + image(680), 5, 680],
+  ['of each, which only the third shows', image(272) + image(544) + image(544), 15, 1360],
+] as const) {
+  test(`usage beside images is ${name}`, () => {
+    const images = text.split('.completed"').length - 1
+    const { usage } = run(text, images).tap.report()
+    assert.deepEqual(usage, { image: images, input_token: input, image_output_token: output })
+  })
+}
+
 test('sizes are those of the images; several match no price', () => {
   const image = (size: string) => event('partial_succeeded', { url: 'https://m.example/0', size })
   const end = event('completed', { usage: { generated_images: 2 } })

@@ -3,7 +3,6 @@
  * usage, finished images and the protocol's own end are read on the way.
  */
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
-import { totalSides } from '../chat/split-tokens.ts'
 import { createFrameFilter, type FrameFilter } from '../frame-filter.ts'
 import { hideInFrame } from '../hide-error.ts'
 import { createLargeObjectReader, type LargeObjectReader } from '../large-object.ts'
@@ -11,8 +10,6 @@ import { parseEventData } from '../parse-event-data.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import { encodeSseEvent, readSseFrame } from '../sse.ts'
-import { addUsage, mergeUsage } from '../usage/read-count.ts'
-import { totalCost } from '../usage/stated-cost.ts'
 import type { UsageReading } from '../usage/usage-reading.ts'
 import {
   countImageBytes,
@@ -21,6 +18,7 @@ import {
   readImagesError,
   readImageUsage,
 } from './read-answer.ts'
+import { SeveralUsages } from './several-usages.ts'
 
 /** Larger events pass without being held: images have any size. */
 const EVENT_LIMIT_BYTES = 24 * 1024 * 1024
@@ -45,10 +43,7 @@ class ImagesTap implements Relay {
   private outputBytes = 0
   /** Usage as the last events stated it, and the vendor's choices. */
   private stated: JsonObject | undefined
-  /** The first usage of an image with an end event of its own. */
-  private first: JsonObject | undefined
-  /** True if such events state the usage of all images so far; undefined before the second. */
-  private isRunningTotal: boolean | undefined
+  private readonly usages = new SeveralUsages()
   /** The reading of it, until something else is stated. */
   private reading: UsageReading | undefined
   /** The event over the limit that is passing. */
@@ -115,6 +110,7 @@ class ImagesTap implements Relay {
     }
     const data = parseEventData(event)
     const type = asString(member(data, 'type')) ?? event.event
+    if (isPreview(type)) this.usages.addPreview()
     if (!type.endsWith('.completed')) this.keepUsage(data)
     if (type.endsWith('.partial_succeeded')) this.take(data)
     else if (type.endsWith('.completed')) this.onCompleted(data)
@@ -132,6 +128,7 @@ class ImagesTap implements Relay {
     const data = object.push(piece)
     if (isLast) this.large = undefined
     const type = data ? (asString(data.type) ?? name) : ''
+    if (isPreview(type)) this.usages.addPreview()
     if (this.finished || !/\.(?:completed|partial_succeeded)$/.test(type)) return
     this.addImage(EVENT_LIMIT_BYTES, data)
     if (!data || !type.endsWith('.completed')) return
@@ -153,20 +150,15 @@ class ImagesTap implements Relay {
     if (usage) this.state({ ...this.stated }, usage)
   }
 
-  /**
-   * Adds the usage of an image that has an end event of its own, unless that is a running total;
-   * any other event states the usage of all images so far.
-   */
+  /** Any event but an image's own end states the usage of all images so far. */
   private mergeUsage(data: unknown, hasImage: boolean): JsonObject | undefined {
-    const earlier = usageOf(this.stated)
-    const usage = usageOf(data)
-    if (!usage) return earlier
-    const isOwn = hasImage && this.requestedImages > 1 && readGenerated(data) === undefined
-    if (isOwn && this.first) this.isRunningTotal ??= goesOn(this.first, usage)
-    if (isOwn) this.first ??= usage
-    const isAdded = isOwn && this.isRunningTotal !== true
-    const merged = isAdded ? addUsage(earlier, usage) : mergeUsage(earlier, usage, readTotals)
-    return isObject(merged) ? merged : undefined
+    const usage = member(data, 'usage')
+    if (isObject(usage)) {
+      const isOwn = hasImage && this.requestedImages > 1 && readGenerated(data) === undefined
+      if (isOwn) this.usages.addOwn(usage)
+      else this.usages.addTotal(usage)
+    }
+    return this.usages.read()
   }
 
   private state(stated: JsonObject, usage: JsonObject | undefined): void {
@@ -202,23 +194,8 @@ function readEventName(piece: Buffer): string {
   return name
 }
 
-function usageOf(data: unknown): JsonObject | undefined {
-  const usage = member(data, 'usage')
-  return isObject(usage) ? usage : undefined
-}
-
-/** Images of one request come to much the same: half as much again as one is what two come to. */
-const NEXT_IMAGE = 1.5
-
-/** Returns true if the usage of a second image has that of the first in it. */
-function goesOn(first: JsonObject, second: JsonObject): boolean {
-  const [input = 0, output = 0] = totalSides(first)
-  const [inputNow = 0, outputNow = 0] = totalSides(second)
-  return output > 0 && inputNow >= input && outputNow >= output * NEXT_IMAGE
-}
-
-function readTotals(usage: JsonObject): readonly number[] {
-  return [...totalSides(usage), readGenerated({ usage }) ?? 0, totalCost(usage)]
+function isPreview(type: string): boolean {
+  return type.endsWith('.partial_image')
 }
 
 /** Members of an event that say how the image was made. */
