@@ -179,9 +179,11 @@ for (const [path, model, answered] of [
   [CHAT, 'gemini-3-flash', CONTENTS],
 ] as const) {
   test(`a tier that prices a silent answer was asked of the vendor: ${path} ${model}`, async () => {
-    const { charged } = await call(path, model, { service_tier: 'flex' }, answered)
-    assert.equal(charged, 0.5)
-    assert.match(sent, /"(?:service_tier|serviceTier)":"flex"/)
+    for (const tier of path === CHAT ? ['flex'] : ['flex', ' flex']) {
+      const { charged } = await call(path, model, { service_tier: tier }, answered)
+      assert.equal(charged, 0.5)
+      assert.match(sent, /"(?:service_tier|serviceTier)":"flex"/)
+    }
   })
 }
 

@@ -35,3 +35,19 @@ for (const [cached, reasoning] of [
     assert.equal(read(cached, reasoning, sum), OUTPUT, 'neither is in it')
   })
 }
+
+for (const [name, written, total, output] of [
+  ['the total leaves out written tokens', 100, 417, 105],
+  ['the total has three more', 0, 420, 108],
+] as const) {
+  test(`reasoning in the output beside cached tokens: ${name}`, () => {
+    const usage = {
+      prompt_tokens: PROMPT,
+      completion_tokens: 105,
+      total_tokens: total,
+      prompt_tokens_details: { cached_tokens: 300, cache_write_tokens: written },
+      completion_tokens_details: { reasoning_tokens: 100 },
+    }
+    assert.equal(readChatUsage({ usage }).usage?.output_token, output)
+  })
+}

@@ -255,9 +255,11 @@ function readOutside(usage: JsonObject, input: Input | undefined, output: number
   if (total === undefined) return reasoning !== undefined && reasoning > output ? reasoning : 0
   if (!input) return 0
   const difference = total - input.total - output
-  // Where cached tokens stand beside the prompt, the total may leave them out, too.
-  const most = difference === 0 ? 0 : Math.max(0, total - input.prompt - output)
-  if (reasoning !== undefined) return Math.min(most, reasoning)
+  if (reasoning !== undefined) {
+    // Where cached tokens stand beside the prompt, a total of the rest alone leaves them out, too.
+    const isRest = difference !== 0 && total - input.prompt - output === reasoning
+    return isRest ? reasoning : Math.min(Math.max(0, difference), reasoning)
+  }
   return difference > 0 && difference <= REST_MAX ? difference : 0
 }
 

@@ -67,13 +67,20 @@ const OPEN_TIERS: ReadonlySet<string> = new Set([
   'standard_only',
 ])
 
-/** Returns the member of a chat request that asks for the tier of a translated one. */
+/**
+ * Returns the member of a chat request that asks for the tier of a translated one: the word that is
+ * priced, without the spaces around it.
+ */
 export function passTier({ service_tier: tier }: JsonObject): JsonObject {
-  return typeof tier === 'string' && !OPEN_TIERS.has(tier) ? { service_tier: tier } : {}
+  if (typeof tier !== 'string') return {}
+  const word = tier.trim()
+  return OPEN_TIERS.has(word.toLowerCase()) ? {} : { service_tier: word }
 }
 
 /** As `passTier`, for tiers that prices can name alone: no other word of the caller's passes. */
 export function passKnownTier(request: JsonObject): JsonObject {
   const { service_tier: tier } = request
-  return typeof tier === 'string' && isNeutralTier(toNeutralTier(tier)) ? passTier(request) : {}
+  return typeof tier === 'string' && isNeutralTier(toNeutralTier(tier.trim()))
+    ? passTier(request)
+    : {}
 }
