@@ -195,9 +195,14 @@ async function order(gateway: ChildProcess, racer: ProofCaller): Promise<RoundEn
     race: { caller: racer, calls: RACERS },
   }
   gateway.send(message)
-  const gone = once(gateway, 'exit').then(() => undefined)
-  const done = once(gateway, 'message').then(([end]) => end as RoundEnd)
-  return await Promise.race([done, gone])
+  const ended = new AbortController()
+  const gone = once(gateway, 'exit', ended).then(() => undefined)
+  const done = once(gateway, 'message', ended).then(([end]) => end as RoundEnd)
+  try {
+    return await Promise.race([done, gone])
+  } finally {
+    ended.abort()
+  }
 }
 
 async function kill(victim: number, afterMs: number): Promise<void> {
