@@ -1,7 +1,8 @@
 /** Removing the rows of an object: those that it was written from, all of them, and no others. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { TransactionSql } from 'postgres'
+import type { Sql, TransactionSql } from 'postgres'
+import { sealBlock } from '../../server/money/ledger/books/seal-store.ts'
 import { sealEverything } from '../../server/money/ledger/books/sealer.ts'
 import { closeHolds, correctLost, takeHolds } from '../../server/money/ledger/posting/move-store.ts'
 import { countEndedCalls } from '../../server/money/usage/rollup-store.ts'
@@ -49,6 +50,15 @@ async function clear(sql: TransactionSql, version: string): Promise<string> {
     select archive_clear(${FIRST_DAY}::date, ${MONTH.afterId}, ${MONTH.endId}, ${version}, '\\x00',
       'key', 1, '\\x00') as verdict`
   return row?.verdict
+}
+
+function untilClearWaits(sql: Sql): Promise<unknown> {
+  return until('the archive to wait for a row', async () => {
+    const waiting = await sql`
+      select 1 from pg_stat_activity where wait_event_type = 'Lock'
+        and query ~ 'select archive_clear' and pid <> pg_backend_pid()`
+    return waiting.length > 0
+  })
 }
 
 test('rows that have changed in any way are not removed', async (t) => {
@@ -135,12 +145,6 @@ test('a change that commits while its row is being deleted is archived', async (
   const { sql, blobs } = shelf
   const [hold] = await postCalls(sql, shelf.callers, { calls: 4 })
   assert.ok(hold)
-  const isWaiting = async () => {
-    const waiting = await sql`
-      select 1 from pg_stat_activity where wait_event_type = 'Lock'
-        and query ~ 'select archive_clear' and pid <> pg_backend_pid()`
-    return waiting.length > 0
-  }
   let changing: Promise<unknown> | undefined
   const onStep = async (step: ArchiveStep) => {
     if (step !== 'verified' || changing) return
@@ -148,7 +152,7 @@ test('a change that commits while its row is being deleted is archived', async (
     changing = sql.begin(async (transaction) => {
       await transaction`update call set error = 'changed' where hold_id = ${hold.id}`
       changed.resolve()
-      await until('the archive to wait for the row', isWaiting)
+      await untilClearWaits(sql)
       // As a correction does: holds are deleted after calls, so that neither waits in a circle.
       await transaction`update hold set estimate = estimate where id = ${hold.id}`
     })
@@ -158,6 +162,25 @@ test('a change that commits while its row is being deleted is archived', async (
   await changing
   assert.equal((await findArchived(sql, blobs, hold.request_id))?.call.error, 'changed')
   assert.deepEqual(await brokenInvariants(sql), [])
+})
+
+test('entries that are sealed while they are deleted were not sealed', async (t) => {
+  const shelf = await openShelf(t)
+  const { sql } = shelf
+  const [hold] = await postCalls(sql, shelf.callers, { calls: 4 })
+  assert.ok(hold)
+  while (await countEndedCalls(sql, 86_400));
+  await beginArchive(sql, MONTH)
+  const { clearing } = await sql.begin(async (transaction) => {
+    await transaction`select from hold where id = ${hold.id} for update`
+    const clearing = sql.begin(async (one) => await clear(one, await readVersion(one)))
+    await untilClearWaits(sql)
+    const [{ last }] = await sql<[{ last: bigint }]>`select max(id) as last from entry`
+    await sealBlock(sql, last, 1_000)
+    return { clearing }
+  })
+  assert.equal(await clearing, 'unsealed')
+  assert.equal((await countRows(sql))?.calls, 4)
 })
 
 test('a run waits for another process that counts its calls', async (t) => {

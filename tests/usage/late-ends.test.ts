@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Sql } from 'postgres'
-import { closeHolds, takeHolds } from '../../server/money/ledger/posting/move-store.ts'
+import { closeHolds, correctLost, takeHolds } from '../../server/money/ledger/posting/move-store.ts'
 import type { SettleRow } from '../../server/money/ledger/store.ts'
 import { countEndedCalls } from '../../server/money/usage/rollup-store.ts'
 import { createCaller, holdRow, settleRow, type TestCaller } from '../ledger/support.ts'
@@ -65,3 +65,16 @@ for (const [name, accounts, calls] of [
     assert.equal(row?.shown, row?.all)
   })
 }
+
+test('figures have a correction at a server whose clock is behind', async () => {
+  const { sql } = database
+  const [settled] = await hold([await createCaller(sql)])
+  assert.ok(settled)
+  await closeHolds(sql, [{ ...settled, status: 'lost' }])
+  await sql`update usage_watermark set final_until = now() + interval '1 hour'`
+  assert.equal(await correctLost(sql, settled), 'corrected')
+  const [row] = await sql`
+    select finished_at >= final_until as is_later from call, usage_watermark
+    where hold_id = ${settled.hold_id}`
+  assert.equal(row?.is_later, true)
+})

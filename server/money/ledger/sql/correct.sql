@@ -1,4 +1,4 @@
--- revision 4
+-- revision 5
 
 -- Corrects a call that was closed as lost, because its settlement comes after all: charges the
 -- amount owed beyond the charge of that time, from the available balance and the rest as debt, or
@@ -92,7 +92,7 @@ begin
     lines = coalesce(detail -> 'lines', '[]'), attempts = coalesce(detail -> 'attempts', '[]'),
     error = new_error, upstream_cost = new_upstream_cost,
     upstream_cost_version = new_upstream_cost_version,
-    finished_at = clock_timestamp()
+    finished_at = greatest(clock_timestamp(), call_end())
   where hold_id = closed.id and account_id = of_account;
   if difference > 0 or closed.spend_limited then
     perform ledger_spend(array[of_account], array[closed.key_id], array[0::bigint],
