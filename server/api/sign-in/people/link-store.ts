@@ -113,12 +113,20 @@ export async function readAccountName(
   return row?.name
 }
 
-/** Deletes the open invitations of an address to an account, or, with null, to be an operator. */
+/** First key of the advisory lock, an arbitrary constant; the second is what is invited to what. */
+const INVITATION_LOCK = 730_214
+
+/**
+ * Deletes the open invitations of an address to an account, or, with null, to be an operator. Until
+ * the transaction ends no other one does so: the later of two invitations deletes the earlier.
+ */
 export async function deleteInvitationsTo(
   sql: TransactionSql,
   email: string,
   accountId: string | null,
 ): Promise<void> {
+  const invited = `${accountId ?? ''} ${email.toLowerCase()}`
+  await sql`select pg_advisory_xact_lock(${INVITATION_LOCK}::int, hashtext(${invited}))`
   await sql`
     delete from console_link where kind = 'invitation' and used_at is null
       and account_id is not distinct from ${accountId} and lower(email) = ${email.toLowerCase()}`

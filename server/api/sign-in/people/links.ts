@@ -124,8 +124,6 @@ export async function invite(
   const target = to === 'operators' ? { isOperator: true } : to
   const newLink = { kind: 'invitation', seconds: INVITATION_SECONDS, email, createdBy } as const
   if (parts.mailLink) await parts.throttle.take('invitation', createdBy)
-  // Serializable: of two invitations at once, the one that is kept deletes the other.
-  const mode = 'isolation level serializable'
   const work = async (transaction: TransactionSql) => {
     await deleteInvitationsTo(transaction, email, to === 'operators' ? null : to.accountId)
     const created = await createLink(parts, { ...newLink, ...target }, transaction)
@@ -142,7 +140,7 @@ export async function invite(
     })
     return { ...created, isMailed }
   }
-  return await withTransaction(parts.sql, work, { mode })
+  return await withTransaction(parts.sql, work)
 }
 
 /** Creates a link for a new password, which invalidates earlier ones. */
