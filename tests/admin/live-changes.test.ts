@@ -59,5 +59,6 @@ test('at the first look, all that runs or has just ended is news', () => {
   assert.deepEqual(names(QUIET), ['balance', 'usage', 'tasks'])
   const idle = { ...QUIET, last_end: null, last_task_end: null, open_tasks: 0, tasks_mark: 0n }
   assert.deepEqual(names(idle), ['balance'])
+  assert.deepEqual(names({ ...idle, available: 0n, held: 0n, debt: 0n }), ['balance'])
   assert.deepEqual(names({ ...idle, last_delivery_end: QUIET.last_end }), ['balance', 'deliveries'])
 })

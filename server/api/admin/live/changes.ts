@@ -23,17 +23,18 @@ const NOTHING = {
 } satisfies Omit<LiveRow, 'account_id'>
 
 /**
- * Returns what has changed; at the first look, all that runs or has just ended: it may have changed
- * after the pages of the viewer were loaded.
+ * Returns what has changed; at the first look, the balance and all that runs or has just ended: it
+ * may have changed after the pages of the viewer were loaded.
  */
 export function findChanges(
-  before: Omit<LiveRow, 'account_id'> = NOTHING,
+  seen: Omit<LiveRow, 'account_id'> | undefined,
   now: LiveRow,
 ): LiveEvent[] {
+  const before = seen ?? NOTHING
   const money = (row: typeof before) => [row.available, row.held, row.debt].map(formatAmount)
   const [available, held, debt] = money(now)
   const events: readonly (LiveEvent | false)[] = [
-    String(money(before)) !== String(money(now)) && {
+    (!seen || String(money(before)) !== String(money(now))) && {
       name: 'balance',
       data: { available, held, debt },
     },
