@@ -62,7 +62,9 @@ export async function editChannel(
     try {
       return await editRead(options, channel)
     } catch (error) {
-      if (!(error instanceof StaleChannel) || left === 1) throw error
+      if (!(error instanceof StaleChannel)) throw error
+      if (left > 1) continue
+      throw new OperatorError(`others keep changing the channel ${channel.id}: try again`)
     }
   }
 }
