@@ -66,4 +66,13 @@ describe('a context that is used again', { skip: noBrowser }, () => {
     const other = await openPage(browser)
     assert.notEqual(other.context, first.context)
   })
+
+  test('is not one whose clock was set', async () => {
+    const first = await openPage(browser)
+    await first.page.clock.setFixedTime('2026-01-01')
+    await first.page.goto(addresses()[0] ?? '')
+    await first.context.close()
+    const second = await openPage(browser)
+    assert.notEqual(second.context, first.context)
+  })
 })

@@ -10,6 +10,9 @@ const PARKED = '/healthz'
 /** What nobody could take back: pages have the same. */
 const LASTING = ['addInitScript', 'exposeBinding', 'exposeFunction', 'route'] as const
 
+/** Runs in a page. Playwright keeps a clock that was set under this name. */
+const IS_REAL_CLOCK = `!('__pwClock' in globalThis)`
+
 /** By the language of their pages. */
 type Idle = Map<string, BrowserContext[]>
 const idleOf = new WeakMap<Browser, Idle>()
@@ -29,7 +32,7 @@ export async function borrowContext(browser: Browser, locale: string): Promise<B
   }
   context.close = async () => {
     context.close = close
-    if (await empty(context)) same.push(context)
+    if (await empty(context).catch(() => false)) same.push(context)
     else await context.close()
   }
   return context
@@ -54,7 +57,8 @@ async function empty(context: BrowserContext): Promise<boolean> {
   await devTools.detach()
   await context.clearCookies()
   await context.clearPermissions()
-  return true
+  // A clock that a page has set is that of all pages of the context, for good.
+  return await parked.evaluate(IS_REAL_CLOCK)
 }
 
 /** Resolves to whether the page's gateway still answers. */
