@@ -21,8 +21,8 @@ async function house() {
   for (const { id } of [first, second]) await console.join(id, accountId, 'owner')
   const browser = await console.signedIn(second.email)
   const path = `/accounts/${accountId}`
-  const invite = async (by = browser) => {
-    const body = { email: `x-${accountId}@example.com`, role: 'owner' }
+  const invite = async (by = browser, name = 'x') => {
+    const body = { email: `${name}-${accountId}@example.com`, role: 'owner' }
     const { json } = await by.send('POST', `${path}/invitations`, body)
     return new URLSearchParams(new URL(json.link).hash.slice(1)).get('token')
   }
@@ -44,7 +44,7 @@ async function isOver(key: string): Promise<boolean> {
 test('a removed or disabled owner takes invitations and playground keys along', async () => {
   for (const leave of ['removed', 'disabled'] as const) {
     const { accountId, second, token, key, other, invite, play } = await house()
-    const [theirs, theirKey] = [await invite(other), await play(other)]
+    const [theirs, theirKey] = [await invite(other, 'y'), await play(other)]
     assert.deepEqual([await status(token), await isOver(key)], [200, false])
     if (leave === 'removed') await changeMember(console.sql, accountId, second.id, 'none')
     else await setDisabled(console.sql, second.id, true)
