@@ -24,6 +24,7 @@ const pricesOf = (amount: string, when?: object) =>
   UNITS.map((unit) => ({ unit, per: 1, amount, ...(when ? { when } : {}) }))
 /** The standard price of a token is 0.1. */
 const USUAL = pricesOf('0.1')
+const THOUGHTS = [...pricesOf('0.2', { thinking: 'on' }), ...pricesOf('0.05', { thinking: 'off' })]
 
 before(async () => {
   vendor = await startServer((request, response) => {
@@ -50,6 +51,7 @@ before(async () => {
     ...pricesOf('0.2', { service_tier: 'fast' }),
   ]
   const europe = pricesOf('0.11', { region: 'eu' })
+  const us = pricesOf('0.11', { region: 'us' })
   const modes = [{ ...USUAL[1], amount: '0.01', when: { cache_mode: 'explicit' } }]
   await gateway.apply({
     currency: 'USD',
@@ -80,6 +82,9 @@ before(async () => {
       model('fast', 'fast', tiers),
       model('gemini-3-flash', 'gemini', tiers),
       model('modes', 'chat', modes),
+      ...['chat', 'claude'].map((id) => model(`${id}-us`, id, us)),
+      model('chat-us-cheaper', 'chat', pricesOf('0.05', { region: 'us' })),
+      ...['chat', 'claude', 'translated'].map((id) => model(`${id}-thinks`, id, THOUGHTS)),
     ],
   })
   const account = await createAccount(gateway.sql, {
@@ -128,12 +133,34 @@ async function call(path: string, model: string, more: object, answered: object)
 
 const FAST = { speed: 'fast' }
 const GLOBAL = { inference_geo: 'global' }
+const US = { inference_geo: 'us' }
+const ENABLED = { thinking: { type: 'enabled', budget_tokens: 1024 } }
+const ON = { enable_thinking: true }
+const OFF = { enable_thinking: false }
 const SILENT_GEO = message({ inference_geo: 'not_available' })
 for (const [name, path, model, more, answered, charged, leastHeld] of [
   ['a speed that reaches the vendor', MESSAGES, 'claude-speed', FAST, message(), 2, 20],
   ['speed, chat over messages', CHAT, 'claude-speed', FAST, message(), 1, 10],
   ['speed, responses over messages', RESPONSES, 'claude-speed', FAST, message(), 1, 10],
   ['speed, messages over chat', MESSAGES, 'chat-speed', FAST, completion(), 1, 10],
+  ['a speed in a dialect without one', CHAT, 'chat-speed', FAST, completion(), 1, 20],
+  ['a region in a dialect without one', CHAT, 'chat-us', US, completion(), 1, 11],
+  ['a cheaper one there', CHAT, 'chat-us-cheaper', US, completion(), 1, 10],
+  ['a region that the vendor reads', MESSAGES, 'claude-us', US, message(), 1.1, 11],
+  ['thinking that the vendor reads', CHAT, 'chat-thinks', ON, completion(), 2, 20],
+  ['thinking by a word that is not sent', MESSAGES, 'chat-thinks', ON, completion(), 1, 20],
+  ['thinking, messages over chat', MESSAGES, 'chat-thinks', ENABLED, completion(), 2, 20],
+  ['no thinking by a word that is not sent', CHAT, 'claude-thinks', OFF, message(), 1, 10],
+  ['thinking, chat over messages', CHAT, 'claude-thinks', ENABLED, message(), 2, 20],
+  [
+    'no thinking by one word, and thinking by the one that is sent',
+    RESPONSES,
+    'translated-thinks',
+    { ...OFF, reasoning: { effort: 'high' } },
+    completion(),
+    2,
+    20,
+  ],
   ['a region at a vendor that reads none', CHAT, 'chat-eu', GLOBAL, completion(), 1.1, 11],
   ['a region, chat over messages', CHAT, 'claude-eu', GLOBAL, SILENT_GEO, 1.1, 11],
   [

@@ -5,7 +5,7 @@
 import { type Quantities, sumOf, type Unit } from '../../base/lib/units.ts'
 import type { Facts } from '../../money/catalog/catalog.ts'
 import type { RelayReport } from '../../wire/dialects/relay.ts'
-import { channelFactsOf, translates } from './hold/quote.ts'
+import { channelFactsOf, sentBy, sentFacts } from './hold/sent-facts.ts'
 import type { BillableCall } from './hold/take-hold.ts'
 import { onlyStated, withoutZeros } from './price/ceiling.ts'
 import { type Charge, computeCharge, NO_CHARGE } from './price/charge.ts'
@@ -50,7 +50,7 @@ export function priceEnd(
 function readEnd(billable: BillableCall, route: UsableRoute, end: CallEnd): ReadEnd {
   const report = withoutZeroCost(withoutUnstated(end.report, billable.metering.needs), end)
   const channelFacts = channelFactsOf(route, billable.services)
-  const requested = requestedFacts(billable, route, { report, channelFacts })
+  const requested = requestedFacts(billable, route, report)
   return { ...end, report, facts: factsOf(billable, requested, end), channelFacts }
 }
 
@@ -61,27 +61,15 @@ function withoutZeroCost(report: RelayReport, { complete }: CallEnd): RelayRepor
   return isNothing ? others : report
 }
 
-/**
- * Returns the facts of the request that hold without a word of the answer. A caller cannot choose
- * the price by what its vendor does not get, or does not decide by the request.
- */
+/** Returns the facts of the request that hold where the answer says nothing else. */
 function requestedFacts(
   { quoted, metering, services }: BillableCall,
-  { target }: UsableRoute,
-  { report, channelFacts }: Pick<ReadEnd, 'report' | 'channelFacts'>,
+  route: UsableRoute,
+  report: RelayReport,
 ): Facts {
-  const { region, speed, service_tier: tier, ...others } = quoted.facts
-  const isTranslated = translates(metering, target, services)
-  // A translation leaves the standard tier to the account, which may have another one.
-  const keepsTier = tier !== undefined && !(isTranslated && tier === 'standard')
-  const keepsRegion = region !== undefined && !isTranslated && channelFacts.region === undefined
-  return {
-    ...others,
-    ...(keepsTier ? { service_tier: tier } : {}),
-    ...(keepsRegion ? { region } : {}),
-    ...(speed === undefined || isTranslated ? {} : { speed }),
-    ...(others.cache_mode === 'explicit' && readsAlone(report) ? IMPLICIT : {}),
-  }
+  const way = sentBy(metering, route, services)
+  const facts = sentFacts(quoted.facts, way, quoted.translatedThinking)
+  return facts.cache_mode === 'explicit' && readsAlone(report) ? { ...facts, ...IMPLICIT } : facts
 }
 
 const IMPLICIT: Facts = { cache_mode: 'implicit' }

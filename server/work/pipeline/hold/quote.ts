@@ -15,6 +15,7 @@ import {
   listUnpriced,
   NO_DIMENSIONS,
   notPriced,
+  type RequestedDimensions,
   type RequestedFeature,
   refuseUnsold,
   sellsSearch,
@@ -24,6 +25,7 @@ import { boundHold, type HoldEstimate, type OtherModelWork } from '../price/hold
 import type { UsableRoute } from '../request/find-routes.ts'
 import type { FallbackTarget, ResolvedCall } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
+import { channelFactsOf, type SentBy, sentBy, sentFacts, translates } from './sent-facts.ts'
 import { addToolFacts } from './tool-facts.ts'
 
 export interface Quote extends HoldEstimate {
@@ -32,6 +34,8 @@ export interface Quote extends HoldEstimate {
   readonly excessNanos?: Nanos
   /** The facts of the request; they apply if the answer does not state how it was served. */
   readonly facts: Facts
+  /** The thinking that applies in its place where the request is translated. */
+  readonly translatedThinking?: RequestedDimensions['translatedThinking']
   readonly streamTokens?: number | undefined
 }
 
@@ -95,8 +99,8 @@ interface Estimated {
   readonly estimate: Estimate
   /** The features that some route's vendor gets. */
   readonly sent: readonly RequestedFeature[]
-  /** True if some route's translation leaves out a tier that is the usual one. */
-  readonly leavesTier: boolean
+  /** The part of each route that decides what its vendor gets. */
+  readonly ways: readonly SentBy[]
 }
 
 function estimate(
@@ -124,17 +128,8 @@ function estimate(
     return !one.isDropped || isSent(metering, routes, services, kept)
   })
   const isTranslated = isSearchSold && translatesSearch(metering, routes, services)
-  const leavesTier = routes.some(({ target }) => translates(metering, target, services))
-  return { estimate: estimated, sent: isTranslated ? sent.map(asTranslated) : sent, leavesTier }
-}
-
-/** Returns true if the channel gets requests of this operation in another dialect. */
-export function translates(
-  { operation }: Pick<Metering, 'operation'>,
-  { upstream, settings }: UsableRoute['target'],
-  { upstreams }: Upstreams,
-): boolean {
-  return upstreams.get(upstream)?.translates?.(operation, settings) === true
+  const ways = routes.map((route) => sentBy(metering, route, services))
+  return { estimate: estimated, sent: isTranslated ? sent.map(asTranslated) : sent, ways }
 }
 
 /** A search by another dialect is held as its translator allows; not every vendor takes a limit. */
@@ -157,20 +152,20 @@ function translatesSearch(
 
 function toQuote(
   { model, routes }: ResolvedCall,
-  { estimate: estimated, sent, leavesTier }: Estimated,
+  { estimate: estimated, sent, ways }: Estimated,
   services: Upstreams,
 ): Quote {
   const { quantities, most, ceiling, streamTokens, dimensions } = estimated
-  const { alternatives } = dimensions ?? NO_DIMENSIONS
+  const { alternatives, translatedThinking } = dimensions ?? NO_DIMENSIONS
   if (!isSoldByTokens(model)) refuseUnsold(model, quantities, alternatives[0])
   const channels = routes.map((route) => channelFactsOf(route, services))
-  const ways = addOwnWays(alternatives, channels, leavesTier)
+  const all = addSentWays(alternatives, ways, translatedThinking)
   const holdEstimate: HoldEstimate = {
     quantities: addFees(countOnce(model.prices, quantities), [
       ...sent,
       ...listOwnSearches(routes, sent, services),
     ]),
-    alternatives: addClockFacts(addToolFacts(ways, sent, model), model),
+    alternatives: addClockFacts(addToolFacts(all, sent, model), model),
     channels,
     works: sent.flatMap(workOf),
     ceiling,
@@ -183,29 +178,28 @@ function toQuote(
     ...holdEstimate,
     streamTokens,
     facts: holdEstimate.alternatives[0],
+    translatedThinking,
     amountNanos,
     ...(excessNanos && excessNanos > 0n ? { excessNanos } : {}),
   }
 }
 
-/**
- * Adds the channels' own region, and their own tier if a translation leaves the standard one to
- * them: both may serve whatever the request names.
- */
-function addOwnWays(
+/** Adds the ways in which the request is served by what its vendors get of it. */
+function addSentWays(
   alternatives: HoldEstimate['alternatives'],
-  channels: readonly Facts[],
-  leavesTier: boolean,
+  ways: readonly SentBy[],
+  translatedThinking: RequestedDimensions['translatedThinking'],
 ): HoldEstimate['alternatives'] {
-  const [{ region, service_tier: tier }] = alternatives
-  const mayMove = region !== undefined && channels.some((own) => own.region !== undefined)
-  const mayRise = leavesTier && tier === 'standard' && channels.some((own) => own.service_tier)
-  if (!mayMove && !mayRise) return alternatives
-  const own = alternatives.map(({ region: _region, service_tier: named, ...rest }) =>
-    mayRise || named === undefined ? rest : { ...rest, service_tier: named },
+  const [{ region, speed, service_tier: tier, thinking }] = alternatives
+  const isSame = [region, speed, tier, thinking, translatedThinking].every(
+    (one) => one === undefined,
+  )
+  if (isSame) return alternatives
+  const sent = ways.flatMap((way) =>
+    alternatives.map((facts) => sentFacts(facts, way, translatedThinking)),
   )
   const [first, ...others] = alternatives
-  return [first, ...others, ...own]
+  return [first, ...others, ...sent]
 }
 
 /** Adds the `clock` facts of this moment, and those beyond a boundary that is near. */
@@ -223,14 +217,6 @@ function addClockFacts(
     ...others.map((hour) => ({ ...hour, ...requested })),
     ...rest.flatMap((facts) => hours.map((hour) => ({ ...hour, ...facts }))),
   ]
-}
-
-/** Returns the price facts from the settings of a route's channel. */
-export function channelFactsOf(
-  { target }: Pick<UsableRoute, 'target'>,
-  { upstreams }: Pick<Services, 'upstreams'>,
-): Facts {
-  return upstreams.get(target.upstream)?.priceFacts?.(target.settings) ?? NO_FACTS
 }
 
 const NO_FACTS: Facts = {}

@@ -19,6 +19,8 @@ export interface RequestedDimensions {
   readonly alternatives: readonly [Facts, ...Facts[]]
   /** Features that must have a price at the model. */
   readonly features: readonly RequestedFeature[]
+  /** The thinking that a translated request asks for; absent: the vendor's choice. */
+  readonly translatedThinking?: 'on' | 'off' | undefined
 }
 
 /**

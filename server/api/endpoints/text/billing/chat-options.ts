@@ -16,6 +16,7 @@ import {
 } from './priced-options.ts'
 import { readRouter } from './router-options.ts'
 import { isOn, readSearchOptions } from './search-options.ts'
+import { readChatThinking } from './translated-thinking.ts'
 
 /** Tool types by their first word; vendors add dates. */
 const KINDS: readonly (readonly [RegExp, PricedToolKind])[] = [
@@ -36,6 +37,7 @@ function kindOf(tool: JsonObject): PricedToolKind {
 
 export function readChatOptions(value: JsonObject, measure: Measure): PricedOptions {
   const options = readCommon(value, measure, { isDropped: true, isMark: true })
+  options.translatedThinking = readChatThinking(value)
   readModalities(options, value)
   readPricedTools(options, value, kindOf)
   readSearchOptions(options, value)

@@ -17,6 +17,7 @@ import {
   WEB_SEARCH,
 } from './priced-options.ts'
 import { readSearchOptions } from './search-options.ts'
+import { readMessagesThinking } from './translated-thinking.ts'
 
 /** Minimum lifetime of a container. */
 const SESSION_MINUTES = 5
@@ -74,6 +75,7 @@ export function readMessagesOptions(
   inputTokens: number,
 ): PricedOptions {
   const options = readCommon(value, measure, { isDropped: true })
+  options.translatedThinking = readMessagesThinking(value)
   readPricedTools(options, value, kindOf(inputTokens))
   readSearchOptions(options, value, { isDropped: true })
   readFallbacks(options, value.fallbacks)

@@ -11,12 +11,15 @@ import {
   member,
   printValue,
 } from '../../../../base/lib/json.ts'
-import type { Facts } from '../../../../money/catalog/catalog.ts'
 import { searchesOf } from '../../../../wire/dialects/chat-over-messages/translate-search.ts'
 import { type JsonPath, printPath } from '../../../../wire/dialects/cut-json.ts'
 import { foldKey } from '../../../../wire/dialects/json-scan.ts'
 import { toNeutralTier } from '../../../../wire/dialects/usage/service-tier.ts'
-import type { RequestedFeature, ToolOffer } from '../../../../work/pipeline/price/dimensions.ts'
+import type {
+  RequestedDimensions,
+  RequestedFeature,
+  ToolOffer,
+} from '../../../../work/pipeline/price/dimensions.ts'
 import type { Measure } from './measure.ts'
 import { kindOfTool } from './tool-family.ts'
 import { findTools, nameOfTool } from './tool-lists.ts'
@@ -30,6 +33,8 @@ export interface PricedOptions {
   readonly features: RequestedFeature[]
   /** Other models that may serve the request, each at its own price. */
   readonly models: string[]
+  /** The thinking that a translated request asks for; absent: the vendor's choice. */
+  translatedThinking?: RequestedDimensions['translatedThinking']
   /** True if the vendor may call the model more than once, or add input of its own. */
   isHosted: boolean
   /** Allowed calls of vendor-run tools, as far as the request limits them. */
@@ -251,7 +256,9 @@ export function countOf(value: unknown): number | undefined {
   return isCount ? Math.min(Math.ceil(value), 2 ** 40) : undefined
 }
 
-/** Returns the facts under which the request may be served: as requested, or by another model. */
-export function alternativesOf({ facts, models }: PricedOptions): readonly [Facts, ...Facts[]] {
-  return [facts, ...models.map((model) => ({ ...facts, model }))]
+/** Returns the ways in which the request may be served: as requested, or by another model. */
+export function dimensionsOf(options: PricedOptions): RequestedDimensions {
+  const { facts, models, features, translatedThinking } = options
+  const alternatives = [facts, ...models.map((model) => ({ ...facts, model }))] as const
+  return { alternatives, features, translatedThinking }
 }

@@ -16,6 +16,7 @@ import {
 } from './priced-options.ts'
 import { readRouter } from './router-options.ts'
 import { readSearchOptions } from './search-options.ts'
+import { readResponsesThinking } from './translated-thinking.ts'
 
 /** Minimum lifetime of a container. */
 const SESSION_MINUTES = 20
@@ -87,6 +88,7 @@ function kindOf(tool: JsonObject): PricedToolKind {
 
 export function readResponsesOptions(value: JsonObject, measure: Measure): PricedOptions {
   const options = readCommon(value, measure, { isDropped: true })
+  options.translatedThinking = readResponsesThinking(value)
   readModalities(options, value)
   readRouter(options, value)
   readSearchOptions(options, value, { isDropped: true })

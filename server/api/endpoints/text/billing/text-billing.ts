@@ -10,7 +10,7 @@ import type { RelayReport } from '../../../../wire/dialects/relay.ts'
 import type { Body, Estimate, QuotedRequest } from '../../../../work/pipeline/metering.ts'
 import type { Ceiling } from '../../../../work/pipeline/price/ceiling.ts'
 import { isPlainValue, type Measure, refuseMisspeltInside } from './measure.ts'
-import { alternativesOf, countOf, type PricedOptions, refuseTooMany } from './priced-options.ts'
+import { countOf, dimensionsOf, type PricedOptions, refuseTooMany } from './priced-options.ts'
 import { refuseMisspelt } from './refuse-misspelt.ts'
 
 /** The operator's limit is far below this one. */
@@ -110,7 +110,7 @@ export function quoteText(request: QuotedRequest, dialect: TextDialect): Estimat
     ...(most > input ? { most: { [mostUnit]: most } } : {}),
     ceiling,
     streamTokens: boundStream(limits, ceiling, options),
-    dimensions: { alternatives: alternativesOf(options), features: options.features },
+    dimensions: dimensionsOf(options),
   }
 }
 
