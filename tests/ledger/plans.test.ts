@@ -50,7 +50,9 @@ test('no statement of the ledger reads a whole table, however it is planned', as
     await takeHolds(transaction, limited)
     await closeHolds(transaction, returning)
     return await transaction<{ relname: string; seq_scan: bigint }[]>`
-      select relname, seq_scan from pg_stat_xact_user_tables where seq_scan > 0`
+      select relname, seq_scan from pg_stat_xact_user_tables
+      -- The latter has one row, however large the ledger is.
+      where seq_scan > 0 and relname <> 'usage_watermark'`
   })
   assert.deepEqual([...scanned], [])
 })

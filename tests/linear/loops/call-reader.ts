@@ -30,6 +30,7 @@ const ARGUMENTS: Readonly<Record<string, (value: unknown) => readonly unknown[]>
   editCloudBody: (body) => [body, { version: 'v', allowed: [], inPath: ['model'] }],
   readRanking: (value) => [value, { results: (list: unknown) => list, score: 'index' }, 2000],
   readRankingUsage: (value) => [value, {}, SHAPES.jina],
+  toReading: (value) => [value, { results: [], usage: {} }],
   cutJson: (value) => [accept(value).body, [['messages'], ['tools', 3], ['input', 0, 'content']]],
   skipString: (value) => [value, (value as Buffer).indexOf('"')],
   scanInSteps: (value) => [value, undefined, CHUNK_BYTES],
