@@ -41,13 +41,14 @@ export function expectJson({ headers }: IncomingMessage): void {
  */
 export async function readBody(context: Context, limitBytes: number): Promise<Buffer> {
   const encoding = openEncoded(context.request, limitBytes)
-  let gathering = gather(context)
+  // The parser of HTTP copies each chunk into a buffer of its own.
+  let gathering = gather(context, true)
   try {
     await collect(context, context.request, gathering, limitBytes)
     context.bodyBytes = gathering.bytes
     if (encoding && gathering.bytes > 0) {
       const sent = gathering
-      gathering = gather(context)
+      gathering = gather(context, false)
       await decodeGathered(context, sent, encoding, limitBytes, (content) =>
         collect(context, content, gathering, limitBytes),
       ).finally(() => {
@@ -91,10 +92,11 @@ function countWideBytes(body: Buffer): number {
   return bytes
 }
 
-function gather(context: Context): Gathering {
+function gather(context: Context, ownsChunks: boolean): Gathering {
   const { memory } = context
+  const account = accountOf(context)
   const bytesMax = ARRIVING_BYTES_MAX
-  return new Gathering({ memory, account: accountOf(context), kind: 'arriving', bytesMax })
+  return new Gathering({ memory, account, kind: 'arriving', bytesMax, ownsChunks })
 }
 
 async function waitForRoom(portion: Portion, amount: number): Promise<void> {

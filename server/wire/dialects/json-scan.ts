@@ -35,13 +35,20 @@ export interface JsonMember {
 /** The top-level members by decoded key, in the order of the body. */
 export type JsonFields = ReadonlyMap<string, JsonMember>
 
-export type JsonScan = { readonly ok: true; readonly fields: JsonFields } | JsonRefusal
+export type JsonScan =
+  | {
+      readonly ok: true
+      readonly fields: JsonFields
+      /** Offsets of the commas directly inside of top-level values: between items, or members. */
+      readonly commas: readonly number[]
+    }
+  | JsonRefusal
 
 const QUOTE = 0x22
 export const COMMA = 0x2c
 const COLON = 0x3a
 const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
+export const CLOSE_OBJECT = 0x7d
 export const OPENING = { array: 0x5b, object: OPEN_OBJECT } as const
 export const CLOSING: ReadonlySet<number> = new Set([0x5d, CLOSE_OBJECT])
 
@@ -72,6 +79,7 @@ interface Cursor {
   readonly limits: JsonLimits
   position: number
   values: number
+  readonly commas: number[]
   /** Members of nested objects so far. */
   inside: number
   /** Set once a reader below has returned false. */
@@ -115,7 +123,8 @@ export function* scanInSteps(
   }
   const double = findDuplicate(members)
   if (double !== undefined) return refuseJson('duplicate_key', double.keyStart, double.key)
-  return { ok: true, fields: new Map(members.map((member) => [member.key, member])) }
+  const fields = new Map(members.map((member) => [member.key, member]))
+  return { ok: true, fields, commas: cursor.commas }
 }
 
 /**
@@ -146,7 +155,7 @@ export function scannerAt(
   limits: JsonLimits = NO_LIMITS,
   pauseAt = Infinity,
 ): Cursor {
-  const counts = { values: 1, inside: 0, level: 0 }
+  const counts = { values: 1, inside: 0, level: 0, commas: [] }
   return { bytes, limits, position, refusal: undefined, pauseAt, ...counts }
 }
 
@@ -296,6 +305,7 @@ function skipContainer(cursor: Cursor): boolean {
       else if (action === CLOSE) level--
       if (action === OPEN || action === SEPARATOR) cursor.values++
       else if (action === NAME_END) cursor.inside++
+      if (action === SEPARATOR && level === 2) cursor.commas.push(cursor.position)
       if (level > limits.depth) return stop(cursor, 'too_deep')
       if (cursor.values > limits.values) return stop(cursor, 'too_many_values')
       cursor.position++

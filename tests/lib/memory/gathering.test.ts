@@ -36,6 +36,23 @@ test('what fits stays in memory, and is given back', async () => {
   assert.deepEqual(usedBy(memory), [0, 0])
 })
 
+test('chunks of its own return their memory once they are joined; shared memory stays', async () => {
+  const options = { memory: testMemory({ folder }), account: 'a', bytesMax: Infinity }
+  const shared = Buffer.alloc(200, 'y')
+  for (const ownsChunks of [true, false]) {
+    const gathering = new Gathering({ ...options, kind: 'arriving', ownsChunks })
+    const [first, second] = [Buffer.alloc(100, 'x'), shared.subarray(50, 150)]
+    const loaded = await pushAll(gathering, [first, second])
+    assert.equal(loaded.toString(), 'x'.repeat(100) + 'y'.repeat(100))
+    assert.equal(first.length, ownsChunks ? 0 : 100)
+    assert.equal(shared.toString(), 'y'.repeat(200))
+    gathering.close()
+  }
+  const alone = new Gathering({ ...options, kind: 'arriving', ownsChunks: true })
+  assert.equal((await pushAll(alone, [Buffer.alloc(3, 'z')])).toString(), 'zzz')
+  alone.close()
+})
+
 test('a body beyond the limit of one, or the share of its account, goes to disk', async () => {
   for (const [bytesMax, memory] of [
     [1_000, testMemory({ folder })],

@@ -2,6 +2,7 @@
 
 import type { JsonObject } from '../../../server/base/lib/json.ts'
 import { DEFAULT_CHAT_QUIRKS } from '../../../server/wire/dialects/chat/quirks.ts'
+import { scanJson } from '../../../server/wire/dialects/json-scan.ts'
 import { DEFAULT_MESSAGES_QUIRKS } from '../../../server/wire/dialects/messages/quirks.ts'
 import { createMessagesTap } from '../../../server/wire/dialects/messages/tap.ts'
 import { parseRequestJson } from '../../../server/wire/dialects/request-json/parse.ts'
@@ -35,6 +36,10 @@ const ARGUMENTS: Readonly<Record<string, (value: unknown) => readonly unknown[]>
   skipString: (value) => [value, (value as Buffer).indexOf('"')],
   scanInSteps: (value) => [value, undefined, CHUNK_BYTES],
   parseInSteps: (value) => [value],
+  parsePieces: (value) => {
+    const { body } = accept(value)
+    return [body, scanJson(body)]
+  },
   findInnerDuplicate: (value) => {
     const { body, value: parsed, fields } = accept(value)
     return [body, parsed, fields]

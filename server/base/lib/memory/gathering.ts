@@ -4,6 +4,7 @@
  */
 import { Readable } from 'node:stream'
 import type { Portion } from './budget.ts'
+import { freeBuffer } from './free-buffer.ts'
 import type { Memory, MemoryKind } from './memory.ts'
 import { readInPieces, type SpillFile } from './spill-file.ts'
 
@@ -17,6 +18,8 @@ export interface GatheringOptions {
   readonly kind: Extract<MemoryKind, 'arriving' | 'answer'>
   /** A longer body goes to the file. */
   readonly bytesMax: number
+  /** True if nothing else reads the chunks: their memory is returned once they are joined. */
+  readonly ownsChunks?: boolean
 }
 
 export class Gathering {
@@ -65,7 +68,10 @@ export class Gathering {
       garbage.add(this.bytes)
       return this.file.readAll()
     }
-    return this.chunks.length === 1 ? (this.chunks[0] as Buffer) : Buffer.concat(this.chunks)
+    if (this.chunks.length === 1) return this.chunks[0] as Buffer
+    const whole = Buffer.concat(this.chunks)
+    if (this.options.ownsChunks) for (const chunk of this.chunks.splice(0)) freeBuffer(chunk)
+    return whole
   }
 
   /** Returns the bytes as a stream, which `close` ends early. */

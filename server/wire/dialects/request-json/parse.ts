@@ -4,11 +4,14 @@ import { parseLargeJson } from '../../../base/lib/text/large-json.ts'
 import { type JsonRefusal, refuseJson } from '../json-refusal.ts'
 import { type JsonFields, type JsonLimits, runSteps, scanInSteps } from '../json-scan.ts'
 import { findInnerDuplicate } from './find-duplicate.ts'
+import { parsePieces } from './parse-pieces.ts'
 
 export type ParsedRequest =
   | { readonly ok: true; readonly value: JsonObject; readonly fields: JsonFields }
   | JsonRefusal
 
+/** The text of a longer body is never in memory as a whole. */
+const PIECED_BYTES = 16 * 1024
 /** A longer body is parsed in steps, and its long strings keep megabytes of it in memory. */
 export const STEPPED_BYTES = 1024 * 1024
 
@@ -28,12 +31,10 @@ export function* parseInSteps(bytes: Buffer, limits?: JsonLimits): Generator<voi
   if (!scan.ok) return scan
   let value: JsonObject
   try {
+    if (bytes.length > STEPPED_BYTES) value = (yield* parseLargeJson(bytes)) as JsonObject
+    else if (bytes.length > PIECED_BYTES) value = parsePieces(bytes, scan)
     // The scan has found an object.
-    value = (
-      bytes.length <= STEPPED_BYTES
-        ? JSON.parse(bytes.toString('utf8'))
-        : yield* parseLargeJson(bytes)
-    ) as JsonObject
+    else value = JSON.parse(bytes.toString('utf8')) as JsonObject
   } catch {
     return refuseJson('syntax')
   }
