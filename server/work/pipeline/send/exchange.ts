@@ -13,6 +13,8 @@ import { findCredentials, mask } from './mask-credentials.ts'
 
 /** Unread bytes of a response beyond which its connection is paused. */
 const UNREAD_BYTES_MAX = 64 * 1024
+/** Pieces of a response that arrive together are joined up to this size. */
+const JOINED_BYTES_MAX = 16 * 1024
 
 export interface ExchangeTimes {
   readonly firstByteTimeoutMs: number
@@ -124,14 +126,13 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     headers: WireResponse['headers'],
   ): void {
     if (status < 200) return
-    this.body = new ResponseBody(controller)
+    this.body = new ResponseBody(controller, this.credentials)
     this.settle.resolve({ status, headers, body: this.body, room: this.room })
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     const { body } = this
-    if (!body || body.destroyed) return
-    if (!body.push(mask(chunk, this.credentials))) controller.pause()
+    if (body && !body.destroyed && !body.add(chunk)) controller.pause()
   }
 
   onResponseEnd(): void {
@@ -151,27 +152,79 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
  * Destroyed before its end, it closes the connection and fails, as the client's own body does. If
  * its reader has paused when the connection breaks, what had arrived is read before the error: the
  * client's own body drops it, and with it usage that the vendor has stated.
+ *
+ * A vendor sends each event of a stream as a chunk of HTTP, and under load one read of the
+ * connection brings many. They are joined, and passed on once all of that read is there: before
+ * any other work, but at the cost of one.
  */
 class ResponseBody extends Readable {
   private readonly controller: Dispatcher.DispatchController
+  private readonly credentials: readonly Buffer[]
   private failure: Error | undefined
+  /** Pieces that the current read has brought so far. */
+  private pieces: Buffer[] = []
+  private piecesBytes = 0
+  private isScheduled = false
   /** See hasArrived. */
   hasArrived = false
 
-  constructor(controller: Dispatcher.DispatchController) {
+  constructor(controller: Dispatcher.DispatchController, credentials: readonly Buffer[]) {
     super({ highWaterMark: UNREAD_BYTES_MAX })
     this.controller = controller
+    this.credentials = credentials
     // It may fail before its reader adds a listener, or after the last one is gone.
     this.on('error', ignore)
   }
 
+  /** Adds a piece of the current read. Returns false if the connection should pause. */
+  add(piece: Buffer): boolean {
+    if (this.piecesBytes + piece.length > JOINED_BYTES_MAX) this.pass()
+    this.pieces.push(piece)
+    this.piecesBytes += piece.length
+    const unreadBytes = this.readableLength + this.piecesBytes
+    if (piece.length > JOINED_BYTES_MAX || unreadBytes >= UNREAD_BYTES_MAX) return this.pass()
+    if (!this.isScheduled) process.nextTick(passRead, this)
+    this.isScheduled = true
+    return true
+  }
+
+  /** Passes on all of the current read. An exception of the reader's ends the exchange. */
+  passRead(): void {
+    this.isScheduled = false
+    try {
+      if (!this.pass()) this.controller.pause()
+    } catch (error) {
+      this.controller.abort(error instanceof Error ? error : new Error('unreadable'))
+    }
+  }
+
+  /**
+   * Passes on what has been added: the last piece by itself, since it may be the protocol's end,
+   * which is withheld from the caller. Returns false if the connection should pause.
+   */
+  private pass(): boolean {
+    const { pieces } = this
+    const last = pieces.pop()
+    if (!last || this.destroyed) return true
+    this.pieces = []
+    this.piecesBytes = 0
+    const [first] = pieces
+    if (first) {
+      const joined = pieces.length === 1 ? first : Buffer.concat(pieces)
+      this.push(mask(joined, this.credentials))
+    }
+    return this.destroyed || this.push(mask(last, this.credentials))
+  }
+
   end(): void {
+    this.pass()
     this.hasArrived = true
     this.push(null)
   }
 
   /** The connection broke. */
   fail(error: Error): void {
+    this.passRead()
     this.failure = error
     // A reader that waits for more bytes than have arrived would wait forever.
     const isWaiting = this.listenerCount('readable') > 0
@@ -203,6 +256,10 @@ class ResponseBody extends Readable {
     // Whoever awaits the response adds listeners after this turn.
     setImmediate(callback, cause)
   }
+}
+
+function passRead(body: ResponseBody): void {
+  body.passRead()
 }
 
 function ignore(): void {}
