@@ -123,6 +123,8 @@ class Delivery {
     body.on('close', this.onBroken)
     this.total = setTimeout(this.onTotal, this.bounds.totalMs)
     if (this.answer.heartbeat) this.heartbeat = setInterval(this.sendHeartbeat, HEARTBEAT_MS)
+    // Before the first bytes are written: what has arrived behind them leaves together with them.
+    body.resume()
     const first = this.answer.takeFirst()
     if (first && !this.callerGone) this.pass(first)
     else if (!this.callerGone) response.flushHeaders()
@@ -130,7 +132,6 @@ class Delivery {
     if (ended) this.finish(this.isComplete() ? 'complete' : 'broken')
     else if (body.readableEnded) this.onEnd()
     else if (body.destroyed) this.onBroken()
-    else if (!this.stall && !this.isWaiting) body.resume()
   }
 
   private readonly onData = (chunk: Buffer): void => {
