@@ -12,9 +12,13 @@ export interface FrameTemplate {
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** `keys` are the JSON keys whose text varies. */
-export function createFrameTemplate(keys: readonly string[]): FrameTemplate {
-  const spellings = keys.flatMap((key) => [Buffer.from(`"${key}":"`), Buffer.from(`"${key}": "`)])
+/** Returns the ways to write JSON keys before their text. */
+export function spellKeys(...keys: readonly string[]): readonly Buffer[] {
+  return keys.flatMap((key) => [Buffer.from(`"${key}":"`), Buffer.from(`"${key}": "`)])
+}
+
+/** `spellings` are those of the JSON keys whose text varies. */
+export function createFrameTemplate(spellings: readonly Buffer[]): FrameTemplate {
   let head: Buffer | undefined
   let tail = Buffer.alloc(0)
 

@@ -69,7 +69,7 @@ function findEventEnd(chunk: Buffer, from: number, state: LineState): number {
     state.afterCr = isCr
     state.atLineStart = true
     if (isCr) state.nextCr = chunk.indexOf(CR, position)
-    else state.nextLf = chunk.indexOf(LF, position)
+    else state.nextLf = chunk[position] === LF ? position : chunk.indexOf(LF, position)
     if (!empty) continue
     if (isCr && chunk[position] === LF) {
       state.afterCr = false

@@ -6,7 +6,7 @@
 import { randomText } from '../../../base/lib/ids.ts'
 import { isObject, type JsonObject, member, writeJson } from '../../../base/lib/json.ts'
 import { createFrameFilter, type FrameFilter, isForeign, isLineEnd } from '../frame-filter.ts'
-import { createFrameTemplate } from '../frame-template.ts'
+import { createFrameTemplate, spellKeys } from '../frame-template.ts'
 import { hideInFrame } from '../hide-error.ts'
 import { createLargeObjectReader, type LargeObjectReader } from '../large-object.ts'
 import { parseEventData } from '../parse-event-data.ts'
@@ -46,7 +46,7 @@ export function createChatRelay(options: ChatRelayOptions): Relay {
 
 /** Of a large event, the members of the chunk itself are read. */
 const OWN_MEMBERS = 1
-const TEXT_KEYS = ['content', 'reasoning_content', 'reasoning', 'arguments']
+const TEXT_KEYS = spellKeys('content', 'reasoning_content', 'reasoning', 'arguments')
 
 class ChatStream implements Relay {
   private readonly includeUsage: boolean

@@ -5,7 +5,7 @@
  */
 import { asString, type JsonObject, member } from '../../../base/lib/json.ts'
 import { createFrameFilter, type FrameFilter, isForeign } from '../frame-filter.ts'
-import { createFrameTemplate } from '../frame-template.ts'
+import { createFrameTemplate, spellKeys } from '../frame-template.ts'
 import { hideInFrame } from '../hide-error.ts'
 import { parseEventData } from '../parse-event-data.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
@@ -36,7 +36,7 @@ export function createMessagesTap(options: MessagesTapOptions = {}): Relay {
   return new MessagesTap(options)
 }
 
-const TEXT_KEYS = ['text', 'partial_json', 'thinking']
+const TEXT_KEYS = spellKeys('text', 'partial_json', 'thinking')
 /** Pings, ends and events of other dialects do not begin an answer. */
 const BEGINNINGS = new Set<unknown>([
   'message_start',
