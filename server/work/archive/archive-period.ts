@@ -162,6 +162,7 @@ async function archiveBatch(
     const verdict = await removeBatch(range, object, options)
     if (verdict === 'removed') {
       failpoint('archive-removed')
+      batch.release()
       await onStep?.('removed')
       return { last, holds }
     }
