@@ -21,6 +21,7 @@ import { type Config, showConfig } from './api/config/config.ts'
 import { openSecretBox } from './api/config/secret-key-file.ts'
 import type { PlainServices } from './api/endpoints/endpoint.ts'
 import { listEndpoints } from './api/endpoints/index.ts'
+import { rehearseCalls } from './api/endpoints/service/rehearse-calls.ts'
 import { warmUp } from './api/endpoints/service/warm-up.ts'
 import { createSockets } from './api/endpoints/sockets.ts'
 import type { Sessions } from './api/sign-in/sessions/session.ts'
@@ -35,7 +36,9 @@ import type { Log } from './base/lib/log.ts'
 import type { Telemetry } from './base/tracing/sdk.ts'
 import { takeConnections } from './base/workers/take-connections.ts'
 import { rehearseMoves } from './money/ledger/posting/rehearse.ts'
+import { openRehearsalLedger } from './money/ledger/rehearsal-ledger.ts'
 import { createUsageReader } from './money/usage/usage.ts'
+import type { Services } from './work/pipeline/services.ts'
 import type { Worker } from './work/tasks/poll/worker.ts'
 import { createWebhooks } from './work/webhooks/webhooks.ts'
 
@@ -116,8 +119,7 @@ async function assemble(config: Config, database: OpenedDatabase, options: Start
   const endpoints = [...listEndpoints(config.site), ...createAdminEndpoints(admin)]
   telemetry?.onDropped(core.metrics.untraced)
   const gate = createGatewayServer(services, config, telemetry, openedSignIn.signIn.parts)
-  const rehearsal = { ...core, ...gate, sql, rehearseMoves: () => rehearseMoves(sql), log }
-  const warm = config.role !== 'worker' && config.warmsUp ? warmUp(rehearsal) : undefined
+  const warm = config.role !== 'worker' && config.warmsUp ? rehearse(sql, services, log) : undefined
   const entrance = await openPort(gate.server, config)
   const metricsServer = await openMetrics(config, core.metrics.registry, log)
   const place = { url: toUrl(config.host, port()), port: port() }
@@ -148,6 +150,15 @@ async function assemble(config: Config, database: OpenedDatabase, options: Start
     log,
   })
   return { ...place, demo, setUpLink, refreshCatalog: core.catalog.refresh, stop }
+}
+
+function rehearse(sql: OpenedDatabase['sql'], services: Services, log: Log): Promise<void> {
+  return warmUp({
+    sql,
+    rehearseMoves: () => rehearseMoves(sql),
+    rehearseCalls: () => rehearseCalls(services, openRehearsalLedger()),
+    log,
+  })
 }
 
 async function migrateDatabase({ sql }: OpenedDatabase, log: Log): Promise<void> {

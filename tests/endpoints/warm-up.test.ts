@@ -4,55 +4,73 @@ import { test } from 'node:test'
 import type { Sql } from 'postgres'
 import { warmUp } from '../../server/api/endpoints/service/warm-up.ts'
 import type { Log } from '../../server/base/lib/log.ts'
-import type { Services } from '../../server/work/pipeline/services.ts'
+import { findFreePort } from '../support/free-port.ts'
+import { startStage } from '../support/gateway.ts'
 
-function stage(answers: { readonly sql: () => Promise<unknown[]> }) {
-  const asked: string[] = []
+function stage(answers: { readonly sql: () => Promise<unknown[]>; readonly calls?: Error }) {
   const reported: unknown[] = []
-  let moves = 0
-  const dispatcher = {
-    async request({ origin, path }: { origin: string; path: string }) {
-      asked.push(await (await fetch(origin + path)).text())
-      return { body: { dump: async () => undefined } }
-    },
-  }
-  const catalog = { snapshot: () => ({ models: new Map() }) }
+  const counts = { moves: 0, calls: 0 }
   return {
-    asked,
     reported,
-    countMoves: () => moves,
+    counts,
     parts: {
       sql: answers.sql as unknown as Sql,
-      services: { dispatcher, catalog } as unknown as Services,
-      listener: (_request: unknown, response: { end(text: string): void }) => response.end('ok'),
       rehearseMoves: async () => {
-        moves += 1
+        counts.moves += 1
+      },
+      rehearseCalls: async () => {
+        counts.calls += 1
+        if (answers.calls) throw answers.calls
       },
       log: { info: ({ error }: { error: unknown }) => reported.push(error) } as unknown as Log,
     },
   }
 }
 
-test('the statements of a call run on two sessions, and the gateway asks itself once', async (t) => {
+test('the statements of a call run on two sessions, and its code once', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const { parts, asked, reported, countMoves } = stage({ sql: async () => [] })
+  const { parts, counts, reported } = stage({ sql: async () => [] })
   await warmUp(parts)
-  assert.deepEqual([countMoves(), asked, reported], [2, ['ok'], []])
+  assert.deepEqual([counts, reported], [{ moves: 2, calls: 1 }, []])
 })
 
 test('what cannot be done is reported, and no start fails of it', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const refused = new Error('refused')
-  const { parts, asked, reported } = stage({ sql: () => Promise.reject(refused) })
+  const { parts, reported } = stage({ sql: () => Promise.reject(refused), calls: refused })
   await warmUp(parts)
-  assert.deepEqual([asked, reported], [['ok'], [refused, refused]])
+  assert.deepEqual(reported, [refused, refused, refused])
 })
 
 test('a database that does not answer delays the start for a moment, not for ever', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const { parts, countMoves } = stage({ sql: () => new Promise(() => undefined) })
+  const { parts, counts } = stage({ sql: () => new Promise(() => undefined) })
   const warm = warmUp(parts)
   t.mock.timers.tick(1_000)
   await warm
-  assert.equal(countMoves(), 0)
+  assert.equal(counts.moves, 0)
+})
+
+test('calls of a start to itself succeed, and are nowhere afterwards', async () => {
+  const metricsPort = await findFreePort()
+  const env = { LOG_LEVEL: 'info', METRICS_PORT: String(metricsPort) }
+  const gateway = await startStage({ env })
+  try {
+    const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+    assert.match(metrics, /tributary_/)
+    const counted = metrics
+      .split('\n')
+      .filter((line) => /rehearsal|chat\/?\.?completions/.test(line))
+    assert.deepEqual(counted, [])
+    assert.doesNotMatch(
+      gateway.gateway.log(),
+      /the first calls may be slower|rehearsal|chat.completions/,
+    )
+    const [row] = await gateway.sql`
+      select (select count(*) from hold) as holds, (select count(*) from call) as calls,
+        (select count(*) from entry where step <> 'credit') as entries`
+    assert.deepEqual({ ...row }, { holds: 0n, calls: 0n, entries: 0n })
+  } finally {
+    await gateway.stop()
+  }
 })

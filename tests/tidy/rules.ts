@@ -84,7 +84,8 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     speech synthesis synthesis-over-speech transcription transcription-over-recognition`.split(
       /\s+/,
     ),
-  'server/money/ledger': '. books audit leases posting holds redeem budgets ledger.ts'.split(' '),
+  'server/money/ledger':
+    '. books audit leases posting holds redeem budgets ledger.ts rehearsal-ledger.ts'.split(' '),
   'server/money/accounts': ['.', 'tokens', 'identify.ts'],
   'server/work/alerts': ['alert.ts', 'mail', '.'],
   'server/money/catalog': [

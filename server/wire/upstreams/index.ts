@@ -39,6 +39,9 @@ const ALL: readonly Upstream[] = [
   reranker,
 ]
 
+/** The protocol of most channels. */
+export const USUAL_UPSTREAM = openaiCompatible.name
+
 export const UPSTREAMS: ReadonlyMap<string, Upstream> = new Map(
   ALL.map((upstream) => [upstream.name, withSpendingCap(upstream)]),
 )
