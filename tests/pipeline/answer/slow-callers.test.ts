@@ -40,15 +40,24 @@ interface Delivered {
   readonly memory?: Memory
   readonly totalMs?: number
   readonly change?: Partial<Relay>
+  /** The caller has gone before the answer, and the vendor stops by that. */
+  readonly isGone?: boolean
 }
 
 function deliver(
   body: Readable,
-  { first: sent = FIRST, memory = testMemory(), totalMs = 1, change }: Delivered = {},
+  {
+    first: sent = FIRST,
+    memory = testMemory(),
+    totalMs = 1,
+    change,
+    isGone = false,
+  }: Delivered = {},
 ) {
   const request = new IncomingMessage(new Socket())
   const route = { path: '/', pattern: '/', query: new URLSearchParams(), params: {} }
   const response = new Unread() as unknown as ServerResponse
+  if (isGone) response.destroy()
   const context = createContext(request, response, { ...route, envelope: 'nested' }, memory)
   const hour = 3_600_000
   const limits = { clientStallMs: hour, drainMs: hour, drainSlots: 1, drainBytes: 1_000_000 }
@@ -65,9 +74,9 @@ function deliver(
     relay: { ...boundOf(relay), ...change },
     held: new HeldBytes(relay, openRoom({ limits: {} as never, memory }, 'a')),
     ended: false,
-    stopsOnCancel: false,
+    stopsOnCancel: isGone,
     cutsWhenBroken: false,
-    heartbeat: undefined,
+    heartbeat: Buffer.from(': ping\n\n'),
   } as const
   return deliverStream(context, answer, services as unknown as Services, { totalMs })
 }
@@ -102,6 +111,16 @@ test('what a caller does not read counts in memory, and beyond it the caller is 
   const { end, callerGone, report } = await deliver(rest, { first: LARGE, memory, totalMs })
   assert.deepEqual({ end, callerGone }, { end: 'complete', callerGone: true })
   assert.deepEqual(report.usage, { input_token: 10, output_token: 50_000 })
+})
+
+test('nothing goes on for a caller that has gone before its answer', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
+  const before = timers()
+  const body = new PassThrough()
+  const { end, callerGone } = await deliver(body, { isGone: true, totalMs: 3_600_000 })
+  assert.deepEqual({ end, callerGone }, { end: 'aborted', callerGone: true })
+  assert.equal(body.destroyed, true)
+  assert.equal(timers(), before)
 })
 
 test('a relay that fails, and fails to say so, ends the stream', async () => {

@@ -117,12 +117,13 @@ class Delivery {
     const { response } = this.context
     const { status, headers, body, ended } = this.answer
     response.on('close', this.onCallerGone)
-    if (response.destroyed) this.onCallerGone()
-    else response.writeHead(status, { ...commonHeaders(this.context), ...headers })
     body.on('data', this.onData).on('end', this.onEnd).on('error', this.onBroken)
     body.on('close', this.onBroken)
     this.total = setTimeout(this.onTotal, this.bounds.totalMs)
     if (this.answer.heartbeat) this.heartbeat = setInterval(this.sendHeartbeat, HEARTBEAT_MS)
+    // It may end the delivery at once, which ends what has begun so far.
+    if (response.destroyed) this.onCallerGone()
+    else response.writeHead(status, { ...commonHeaders(this.context), ...headers })
     // Before the first bytes are written: what has arrived behind them leaves together with them.
     body.resume()
     const first = this.answer.takeFirst()
@@ -146,16 +147,14 @@ class Delivery {
       this.cut(error)
       return
     }
-    if (this.isTooMuch(chunk)) {
-      this.cut()
-      return
-    }
     if (this.callerGone) {
       this.drainedBytes += chunk.length
       if (this.drainedBytes > this.services.limits.drainBytes) this.finish('aborted')
     } else if (out && out.length > 0) {
       this.pass(out)
     }
+    // What has come so far is charged, so its caller gets it.
+    if (!this.isFinished && this.isTooMuch(chunk)) this.cut()
   }
 
   /** Lets the upstream wait while the account has used more of the event loop than its share. */

@@ -15,6 +15,8 @@ import { findCredentials, mask } from './mask-credentials.ts'
 const UNREAD_BYTES_MAX = 64 * 1024
 /** Pieces of a response that arrive together are joined up to this size. */
 const JOINED_BYTES_MAX = 16 * 1024
+/** Pieces at the end of a read that are not joined. */
+const ALONE = 2
 
 export interface ExchangeTimes {
   readonly firstByteTimeoutMs: number
@@ -199,21 +201,26 @@ class ResponseBody extends Readable {
   }
 
   /**
-   * Passes on what has been added: the last piece by itself, since it may be the protocol's end,
-   * which is withheld from the caller. Returns false if the connection should pause.
+   * Passes on what has been added. The last two pieces come by themselves: one of them may be the
+   * protocol's end, which is withheld from the caller, and nothing before it should wait with it.
+   * Returns false if the connection should pause.
    */
   private pass(): boolean {
     const { pieces } = this
-    const last = pieces.pop()
-    if (!last || this.destroyed) return true
+    const [only] = pieces
+    if (!only || this.destroyed) return true
     this.pieces = []
     this.piecesBytes = 0
-    const [first] = pieces
-    if (first) {
-      const joined = pieces.length === 1 ? first : Buffer.concat(pieces)
-      this.push(mask(joined, this.credentials))
+    const whole = mask(pieces.length === 1 ? only : Buffer.concat(pieces), this.credentials)
+    const alone = pieces.slice(-ALONE)
+    let end = whole.length - alone.reduce((sum, { length }) => sum + length, 0)
+    let isReady = end === 0 || this.push(whole.subarray(0, end))
+    for (const { length } of alone) {
+      if (this.destroyed) return true
+      isReady = this.push(whole.subarray(end, end + length))
+      end += length
     }
-    return this.destroyed || this.push(mask(last, this.credentials))
+    return isReady
   }
 
   end(): void {
