@@ -1,11 +1,15 @@
 /** What runs once before the first call. */
 import assert from 'node:assert/strict'
+import diagnostics from 'node:diagnostics_channel'
 import { test } from 'node:test'
 import type { Sql } from 'postgres'
+import type { Config } from '../../server/api/config/config.ts'
 import { warmUp } from '../../server/api/endpoints/service/warm-up.ts'
 import type { Log } from '../../server/base/lib/log.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { startStage } from '../support/gateway.ts'
+import { startTestGateway } from '../support/in-process.ts'
+import { until } from '../support/until.ts'
 
 function stage(answers: { readonly sql: () => Promise<unknown[]>; readonly calls?: Error }) {
   const reported: unknown[] = []
@@ -51,7 +55,30 @@ test('a database that does not answer delays the start for a moment, not for eve
   assert.equal(counts.moves, 0)
 })
 
-test('calls of a start to itself succeed, and are nowhere afterwards', async () => {
+test('a start sends four calls to itself, and each of them to a vendor of its own', async (t) => {
+  const origins: string[] = []
+  const note = (message: unknown) => {
+    const { request } = message as { request: { origin: string; path: string } }
+    if (request.path === '/v1/chat/completions') origins.push(request.origin)
+  }
+  diagnostics.subscribe('undici:request:create', note)
+  t.after(() => diagnostics.unsubscribe('undici:request:create', note))
+  const adjust = (config: Config) => ({ ...config, warmsUp: true })
+  const gateway = await startTestGateway({}, undefined, { adjust })
+  try {
+    await until('all of the calls', () => origins.length >= 8 || undefined)
+    const [own, ...others] = new Set(origins)
+    assert.equal(others.length, 1)
+    assert.equal(origins.filter((origin) => origin === own).length, 4)
+    assert.ok(!origins.includes(gateway.url))
+    const [row] = await gateway.sql`select (select count(*) from hold) as holds`
+    assert.deepEqual({ ...row }, { holds: 0n })
+  } finally {
+    await gateway.stop()
+  }
+})
+
+test('the calls of a start to itself succeed and leave no trace', async () => {
   const metricsPort = await findFreePort()
   const env = { LOG_LEVEL: 'info', METRICS_PORT: String(metricsPort) }
   const gateway = await startStage({ env })

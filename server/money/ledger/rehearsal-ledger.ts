@@ -5,7 +5,6 @@
 import type { Sql } from 'postgres'
 import { createLedger, type Ledger } from './ledger.ts'
 
-const NOTHING = async () => []
 /** The answer of the ledger's functions to a batch in which nothing is refused. */
 const NOTHING_REFUSED = async () => [{ first: [], second: [] }]
 const SILENT = { warn: () => undefined, error: () => undefined }
@@ -13,7 +12,7 @@ const SILENT = { warn: () => undefined, error: () => undefined }
 /** Nothing of its holds outlives it: stop it when the calls have ended. */
 export function openRehearsalLedger(): Ledger {
   return createLedger({
-    sql: Object.assign(NOTHING, { unsafe: NOTHING_REFUSED }) as unknown as Sql,
+    sql: Object.assign(async () => [], { unsafe: NOTHING_REFUSED }) as unknown as Sql,
     ownerId: 'rehearsal',
     isUnavailable: () => false,
     log: SILENT,

@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createListener } from '../../../base/http/listener.ts'
 import { newId } from '../../../base/lib/ids.ts'
 import { createFairSlots } from '../../../base/lib/queues/fair-slots.ts'
-import { createApiKey } from '../../../base/lib/secrets/api-key.ts'
+import { createApiKey, presentKey } from '../../../base/lib/secrets/api-key.ts'
 import type { Model } from '../../../money/catalog/catalog.ts'
 import { USUAL_UPSTREAM } from '../../../wire/upstreams/index.ts'
 import { createChannelHealth } from '../../../work/pipeline/load/channel-health.ts'
@@ -19,39 +19,52 @@ import { meter } from '../../../work/pipeline/meter.ts'
 import type { Services } from '../../../work/pipeline/services.ts'
 import { chatCompletions } from '../text/chat-completions.ts'
 
-/** Some at once, every other one streamed: more of them make the first calls no faster. */
+/** They run together, every other one streamed. More would not make the first real ones faster. */
 const CALLS = 4
-/** An account gets a share of them. */
+/** One account may take a share of the slots only, so there are more of them than calls. */
 const SLOTS = 100
+/** The server and the vendor are this process: a call that takes longer is stuck. */
+const PATIENCE_MS = 1_000
 const NAME = 'rehearsal'
 const NO_WORK = () => undefined
+const NOTHING = async () => []
 const SILENT = { debug: NO_WORK, info: NO_WORK, warn: NO_WORK, error: NO_WORK }
 
 type RehearsalLedger = Services['ledger']
 
-/** Stops the ledger at the end. Rejects if one of the calls was refused. */
+/**
+ * Makes the calls and stops the ledger, which must keep nothing. Rejects if a call was refused, or
+ * if no port of the loopback address can be opened.
+ */
 export async function rehearseCalls(services: Services, ledger: RehearsalLedger): Promise<void> {
-  const vendor = await serveLocally(answerAsVendor)
-  const gateway = await serveLocally(listen(services, ledger, vendor.origin))
+  const key = createApiKey()
+  const open: LocalServer[] = []
+  const serve = async (listener: Parameters<typeof createServer>[1]) => {
+    const server = await serveLocally(listener)
+    open.push(server)
+    return server.origin
+  }
+  const spending = createChannelSpending({ channels: () => [], read: NOTHING, log: SILENT })
   try {
-    const call = createCaller(services, gateway.origin)
+    const vendor = await serve(answerAsVendor)
+    const own = replaceServices({ ...services, ledger, spending }, vendor, key)
+    const call = createCaller(services, await serve(createRehearsalListener(own)), key)
     await Promise.all(Array.from({ length: CALLS }, (_, index) => call(index % 2 === 1)))
   } finally {
-    gateway.close()
-    vendor.close()
+    for (const server of open) server.close()
+    spending.stop()
     await ledger.stop()
   }
 }
 
-function createCaller({ dispatcher }: Services, origin: string) {
-  const headers = {
-    'content-type': 'application/json',
-    authorization: `Bearer ${createApiKey()}`,
-  }
+function createCaller({ dispatcher }: Services, origin: string, key: string) {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
+  const times = { headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS }
   return async (stream: boolean): Promise<void> => {
     const path = chatCompletions.paths[0]
     const body = JSON.stringify(requestOf(stream))
-    const answer = await dispatcher.request({ origin, path, method: 'POST', headers, body })
+    const request = { origin, path, method: 'POST' as const, headers, body, ...times }
+    const answer = await dispatcher.request(request)
     const text = await answer.body.text()
     if (answer.statusCode !== 200 || text.includes('"error"')) {
       throw new Error(`a rehearsal got ${answer.statusCode}: ${text.slice(-200)}`)
@@ -68,8 +81,8 @@ function requestOf(stream: boolean) {
   }
 }
 
-/** Replaces what decides about, counts or keeps real calls. */
-function listen(services: Services, ledger: RehearsalLedger, origin: string) {
+/** Replaces what decides about, counts or keeps calls, and lets requests reach the vendor alone. */
+function replaceServices(services: Services, origin: string, key: string): Services {
   const now = () => performance.now()
   const accountId = newId('acct')
   const caller = {
@@ -82,20 +95,24 @@ function listen(services: Services, ledger: RehearsalLedger, origin: string) {
     models: null,
     spendLimitNanos: null,
   }
-  const nothing = async () => []
-  const own: Services = {
+  const { name } = presentKey(key)
+  return {
     ...services,
-    ledger,
-    accounts: { identify: () => ({ caller }) },
+    accounts: {
+      identify: (presented) => (presented.name === name ? { caller } : { refused: 'unknown' }),
+    },
     catalog: { snapshot: catalogOf(services, origin) },
+    dispatcher: services.dispatcher.compose((dispatch) => (options, handler) => {
+      if (options.origin === origin) return dispatch(options, handler)
+      throw new Error('a rehearsal has no other vendor')
+    }),
     refusesWork: NO_WORK,
+    takenOut: { add: NO_WORK, stop: async () => undefined },
     limiter: createLimiter(now),
     slots: createFairSlots({ slots: SLOTS, what: 'calls', retryAfterSeconds: 1 }),
     health: createChannelHealth(now),
-    spending: createChannelSpending({ channels: () => [], read: nothing, log: SILENT }),
     retries: createRetryBudget(),
     inFlight: createInFlight(),
-
     log: SILENT,
     metrics: {
       call: NO_WORK,
@@ -107,6 +124,10 @@ function listen(services: Services, ledger: RehearsalLedger, origin: string) {
       attempt: NO_WORK,
     },
   }
+}
+
+/** Returns the listener of a gateway whose every path is that of chat completions. */
+function createRehearsalListener(services: Services) {
   const [path] = chatCompletions.paths
   const found = {
     target: chatCompletions,
@@ -119,7 +140,7 @@ function listen(services: Services, ledger: RehearsalLedger, origin: string) {
     match: () => found,
     memory: services.memory,
     envelopeOf: () => chatCompletions.envelope,
-    run: ({ metering }, context) => meter(context, metering, own),
+    run: ({ metering }, context) => meter(context, metering, services),
     onDone: NO_WORK,
   })
 }
@@ -189,9 +210,15 @@ function chunkOf(object: string, choice?: object, usage?: object): string {
   return JSON.stringify({ id: NAME, object, created: 0, model: NAME, choices, usage })
 }
 
-async function serveLocally(listener: Parameters<typeof createServer>[1]) {
+interface LocalServer {
+  readonly origin: string
+  close(): void
+}
+
+/** The port is this process's own: worker processes would share one. */
+async function serveLocally(listener: Parameters<typeof createServer>[1]): Promise<LocalServer> {
   const server = createServer(listener)
-  server.listen(0, '127.0.0.1')
+  server.listen({ port: 0, host: '127.0.0.1', exclusive: true })
   await once(server, 'listening')
   const address = server.address()
   const port = typeof address === 'object' ? address?.port : 0
