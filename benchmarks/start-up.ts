@@ -21,7 +21,7 @@ import { PATH } from './peers/wrk.ts'
 const values = readOptions(import.meta.filename, { rounds: { type: 'string', default: '5' } })
 const rounds = Number(values.rounds)
 const GOAL = { warmMs: 1_000, idleMb: 200, slowestMs: 50 }
-/** Of the load alone, which compiles its code as well. */
+/** Without the gateway, so that the code of the load is compiled before it measures. */
 const LOAD_RUNS = 3
 const IDLE_MS = 3_000
 

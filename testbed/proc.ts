@@ -23,7 +23,9 @@ function readStat(pid: number): { readonly parent: number; readonly seconds: num
  */
 function readScheduled(pid: number): number | undefined {
   try {
-    return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e9
+    const nanoseconds = Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0])
+    // A kernel that does not count them says 0.
+    return nanoseconds > 0 ? nanoseconds / 1e9 : undefined
   } catch {
     return undefined
   }

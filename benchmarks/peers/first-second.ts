@@ -1,6 +1,6 @@
 /**
  * The first second of calls after a start: an open load, so that a late answer delays no later
- * call. The slowest counts, since every caller of a gateway that was restarted meets it.
+ * call. The slowest counts: some caller meets it after each restart.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from 'undici'

@@ -99,7 +99,7 @@ test('nothing may be missing between items, before them or behind the document',
   }
 })
 
-test('a long body is parsed so, with its members in their order', () => {
+test('a long body is parsed in pieces, with its members in their order', () => {
   const value = { model: 'm', messages: Array(100).fill(LONG), n: 1 }
   const text = JSON.stringify(value).replace('"n":1', '"__proto__":{"a":[1,2]},"n":1')
   const parsed = parseRequestJson(Buffer.from(text))

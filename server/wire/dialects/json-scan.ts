@@ -39,7 +39,10 @@ export type JsonScan =
   | {
       readonly ok: true
       readonly fields: JsonFields
-      /** Offsets of the commas directly inside of top-level values: between items, or members. */
+      /**
+       * Offsets of the commas directly inside of top-level values: between items, or members. Of a
+       * body that is parsed in steps there are none.
+       */
       readonly commas: readonly number[]
     }
   | JsonRefusal
@@ -79,7 +82,8 @@ interface Cursor {
   readonly limits: JsonLimits
   position: number
   values: number
-  readonly commas: number[]
+  /** See JsonScan; undefined where nobody asks for them. */
+  commas: number[] | undefined
   /** Members of nested objects so far. */
   inside: number
   /** Set once a reader below has returned false. */
@@ -112,6 +116,7 @@ export function* scanInSteps(
 ): Generator<void, JsonScan> {
   if (!isUtf8(bytes)) return refuseJson('encoding')
   const cursor = scannerAt(bytes, 0, limits, stepBytes)
+  if (bytes.length <= STEP_BYTES) cursor.commas = []
   if (skipSpace(cursor) !== OPEN_OBJECT) return refuseJson('not_an_object')
   const members: JsonMember[] = []
   if (!(yield* readMembers(cursor, members, stepBytes))) {
@@ -124,7 +129,7 @@ export function* scanInSteps(
   const double = findDuplicate(members)
   if (double !== undefined) return refuseJson('duplicate_key', double.keyStart, double.key)
   const fields = new Map(members.map((member) => [member.key, member]))
-  return { ok: true, fields, commas: cursor.commas }
+  return { ok: true, fields, commas: cursor.commas ?? [] }
 }
 
 /**
@@ -155,7 +160,7 @@ export function scannerAt(
   limits: JsonLimits = NO_LIMITS,
   pauseAt = Infinity,
 ): Cursor {
-  const counts = { values: 1, inside: 0, level: 0, commas: [] }
+  const counts = { values: 1, inside: 0, level: 0, commas: undefined }
   return { bytes, limits, position, refusal: undefined, pauseAt, ...counts }
 }
 
@@ -305,7 +310,7 @@ function skipContainer(cursor: Cursor): boolean {
       else if (action === CLOSE) level--
       if (action === OPEN || action === SEPARATOR) cursor.values++
       else if (action === NAME_END) cursor.inside++
-      if (action === SEPARATOR && level === 2) cursor.commas.push(cursor.position)
+      if (action === SEPARATOR && level === 2) cursor.commas?.push(cursor.position)
       if (level > limits.depth) return stop(cursor, 'too_deep')
       if (cursor.values > limits.values) return stop(cursor, 'too_many_values')
       cursor.position++

@@ -3,6 +3,7 @@ import type { Sql, TransactionSql } from 'postgres'
 import { fixFormats, listTables } from '../../base/database/backup/backup-store.ts'
 import { copyRange, type KeyRange } from '../../base/database/backup/copy-range.ts'
 import { holdIdOf } from '../../base/lib/ids.ts'
+import { freeBuffer } from '../../base/lib/memory/free-buffer.ts'
 import { liftTimeout } from './archive-store.ts'
 import { BEGIN_TABLES, beginTable, END_TABLE } from './table-text.ts'
 
@@ -14,7 +15,7 @@ export interface Batch {
   readonly last: string
   /** Of the rows that the content was written from; see archive_version. */
   readonly version: string
-  /** Frees the memory of the content: to find out that nobody needs it costs a walk of the heap. */
+  /** Frees the memory of the content: the engine would, at a collection of the whole heap. */
   readonly release: () => void
 }
 
@@ -106,7 +107,7 @@ const HOLD_BYTES = 2_000
 
 /** Bytes that come piece by piece: a list of as many buffers costs twice as much. */
 class Content {
-  private bytes: Buffer<ArrayBuffer>
+  private bytes: Buffer
   private length = 0
 
   constructor(expectedBytes: number) {
@@ -131,6 +132,6 @@ class Content {
 
   /** Frees the memory: a content that was read is empty from now on. */
   free(): void {
-    this.bytes.buffer.transfer(0)
+    freeBuffer(this.bytes)
   }
 }

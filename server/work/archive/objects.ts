@@ -68,8 +68,8 @@ export async function checkWritten(
 }
 
 /**
- * Frees the memory of a chunk that is full, which its stream writes to no more: to find out that
- * nobody needs it costs a walk of the heap.
+ * Frees the memory of a chunk that is full, which its stream writes to no more. The engine does it
+ * at collections of the whole heap only.
  */
 function freeChunk({ buffer, byteOffset, byteLength }: Buffer<ArrayBuffer>): void {
   const isFull = byteOffset + byteLength === CHUNK_BYTES && buffer.byteLength === CHUNK_BYTES

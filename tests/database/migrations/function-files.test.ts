@@ -13,6 +13,7 @@ import { createTestDatabase } from '../../support/postgres.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')
 const LIST = '0033-functions-in-files.sql'
+const DEFINITION = /^create or replace (?:function|aggregate) (\w+)\(/gm
 
 /** An empty database, and versions of the program that have one migration and no function. */
 async function prepare(t: TestContext) {
@@ -55,7 +56,7 @@ test('every function is defined by a file, but for the conditions of tables', as
   const { sql, drop } = await createTestDatabase()
   t.after(drop)
   const defined = readFunctionFiles(join(ROOT, 'server')).flatMap(({ text }) =>
-    [...text.matchAll(/^create or replace function (\w+)\(/gm)].map(([, name]) => name),
+    [...text.matchAll(DEFINITION)].map(([, name]) => name),
   )
   const listed = await sql<{ name: string; forms: number; conditions: number }[]>`
     select p.proname::text as name, count(distinct p.oid)::int as forms,
