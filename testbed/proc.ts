@@ -11,7 +11,8 @@ function readStat(pid: number): { readonly parent: number; readonly seconds: num
     const ticks = Number(fields[11]) + Number(fields[12])
     const isSingle = fields[17] === '1'
     const seconds = (isSingle ? readScheduled(pid) : undefined) ?? ticks / TICKS_PER_SECOND
-    return { parent: Number(fields[1]), seconds }
+    const endedTicks = Number(fields[13]) + Number(fields[14])
+    return { parent: Number(fields[1]), seconds: seconds + endedTicks / TICKS_PER_SECOND }
   } catch {
     return undefined
   }
@@ -45,7 +46,7 @@ function treeOf(pid: number): number[] {
   return tree
 }
 
-/** Returns user and system time of the living tree, in seconds. */
+/** Returns user and system time of the tree, in seconds, with its children that have ended. */
 export function readCpuSeconds(pid: number, without?: number): number {
   const excluded = without === undefined ? new Set<number>() : new Set(treeOf(without))
   const members = treeOf(pid).filter((member) => !excluded.has(member))
