@@ -5,10 +5,13 @@
 import { randomBytes } from 'node:crypto'
 import type { Sql } from 'postgres'
 import type { Log } from '../../../base/lib/log.ts'
+import { openPageRelease } from '../../../base/lib/memory/release-pages.ts'
 import { findKeys } from '../../../money/accounts/store.ts'
 
 /** The sessions of a pool that are kept when they are idle. */
 const SESSIONS = 2
+/** Other threads free what a collection has found; then its pages go back to the system. */
+const FREED_MS = 500
 /** Over a slow network the start does not wait for all of it. */
 const PATIENCE_MS = 1_000
 
@@ -36,4 +39,5 @@ export async function warmUp(parts: {
   await Promise.race([all, late])
   // Otherwise the first calls wait 25 ms while the engine copies what the start has made.
   globalThis.gc?.({ type: 'major' })
+  setTimeout(openPageRelease(), FREED_MS).unref()
 }
