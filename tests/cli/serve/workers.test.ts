@@ -116,3 +116,14 @@ test('an embedded database is the supervisor’s, and a demo has one worker', as
     rmSync(dataDir, { recursive: true, force: true })
   }
 })
+
+test('workers that start together make their own calls to themselves', async () => {
+  const env = { WORKERS: '4', LOG_LEVEL: 'info', LOG_FORMAT: 'json' }
+  const { gateway, stop } = await startStage({ env })
+  try {
+    await until('four starts', () => workers(gateway).length >= 4 || undefined)
+    assert.doesNotMatch(gateway.log(), /the first calls may be slower/)
+  } finally {
+    await stop()
+  }
+})
