@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Condition, Facts } from '../../server/money/catalog/catalog.ts'
+import { canRead } from '../../server/money/catalog/price/conditions.ts'
 import { priceCharge, priceUpperBound } from '../../server/money/catalog/price/price.ts'
 
 const SECOND = { unit: 'second', per: 1 } as const
@@ -80,4 +81,80 @@ test('what is no number and no truth is neither', () => {
   }
   assert.equal(factorOf('60', 60), 2n)
   assert.equal(factorOf('true', true), 2n)
+})
+
+/** What vendors read in a text and conditions do not: digits, marks and signs of other forms. */
+const ZEROS = [0x30, 0x660, 0x966, 0xff10, 0x1d7ce]
+const foreign = (word: string) =>
+  fc.array(fc.nat(7), { minLength: word.length, maxLength: word.length }).map((choices) =>
+    Array.from(word, (letter, at) => {
+      const choice = choices[at] ?? 0
+      const code = letter.codePointAt(0) ?? 0
+      if (/\d/.test(letter)) return String.fromCodePoint((ZEROS[choice] ?? 0x30) + code - 0x30)
+      if (choice === 5) return String.fromCodePoint(code + 0xfee0)
+      return choice === 6 ? `\u200b${letter}` : choice === 7 ? `${letter}\u0301` : letter
+    }).join(''),
+  )
+const PADDING = fc.constantFrom('', ' ', '"', '(', '\u0000', '\ufeff', '\u00ad', '#', '.', 'px')
+
+test('a word or a number in other characters is the same, or is not read', () => {
+  for (const value of ['hd', '2K', 'pro', '1792x1024', 60] as const) {
+    const prices = [{ ...SECOND, amountNanos: 2n, when: { fact: value } }]
+    const written = fc
+      .tuple(PADDING, foreign(`${value}`), PADDING)
+      .filter(([before]) => before !== 'px' && before !== '.')
+      .map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(written, (fact) => {
+        const isSame = factorOf(value, fact) === 2n
+        const isOther = /^[a-z0-9]+px$/i.test(fact.trim())
+        assert.equal(canRead(prices, 'fact', fact) && !isOther, isSame, JSON.stringify(fact))
+      }),
+    )
+  }
+})
+
+test('the two sides of a picture are a size, or are not read', () => {
+  const prices = [{ ...SECOND, amountNanos: 2n, when: { fact: '1792x1024' } }]
+  const between = fc.oneof(
+    fc.string({ minLength: 1, maxLength: 4 }).filter((text) => !/\d/.test(text)),
+    fc.constantFrom('×', '✕', 'ｘ', 'х', ' by ', '  x  ', ', ', '_', ':'),
+  )
+  const written = fc
+    .tuple(fc.constantFrom('', 'w', '(', '+', '0'), between, fc.constantFrom('', ')', 'px', '.0'))
+    .map(([before, middle, after]) => `${before}1792${middle}1024${after}`)
+  fc.assert(
+    fc.property(written, (fact) => {
+      assert.equal(canRead(prices, 'fact', fact), factorOf('1792x1024', fact) === 2n, fact)
+    }),
+  )
+})
+
+test('usual words are read, whether a price names them or not', () => {
+  const when = (condition: Condition) => [{ ...SECOND, amountNanos: 2n, when: { fact: condition } }]
+  for (const word of [
+    '',
+    'high',
+    'portrait_16_9',
+    '16:9',
+    '4k',
+    '720p',
+    'v1.5',
+    'a/b-2',
+    '水彩画',
+    7,
+  ]) {
+    assert.ok(canRead(when('hd'), 'fact', word), `${word}`)
+  }
+  for (const word of [true, 'off', '0', 0]) assert.ok(canRead(when(true), 'fact', word), `${word}`)
+  for (const word of ['enabled', 2, -1, '01', 'ｔｒｕｅ', '']) {
+    assert.ok(!canRead(when(true), 'fact', word), `${word}`)
+  }
+  for (const word of [30, '30', '6e1', '+7.5'])
+    assert.ok(canRead(when(60), 'fact', word), `${word}`)
+  for (const word of ['60fps', '６０', '٦٠', '6_0', '0x3c', true]) {
+    assert.ok(!canRead(when({ min: 60 }), 'fact', word), `${word}`)
+  }
+  assert.ok(canRead(when('hd'), 'other', 'ｈｄ'), 'no price depends on it')
+  assert.ok(canRead(when('１Ｋ'), 'fact', '１Ｋ'), 'a price names it')
 })

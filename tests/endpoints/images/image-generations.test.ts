@@ -133,6 +133,29 @@ describe('by the image', () => {
     assert.equal((await ask({ model: SEEDREAM, ...free })).answer.status, 200)
   })
 
+  test('a value that a price depends on is one that prices can read', async () => {
+    const written = [
+      { size: '１７９２x１０２４' },
+      { size: '1792, 1024' },
+      { size: '1792\u200bx1024' },
+      { quality: 'ｈｄ' },
+      { quality: 'hd\u0000' },
+    ]
+    for (const one of written) {
+      const { answer } = await ask({ model: 'by-quality', size: '1024x1024', ...one })
+      assert.equal(answer.status, 400, JSON.stringify(one))
+      assert.match(answer.json.error.message, /plain word, number or size.*the price depends on it/)
+      assert.equal(answer.json.error.param, Object.keys(one)[0])
+    }
+    const { record } = await charged({ model: 'by-quality', quality: 'hd', size: '1792x1024' })
+    assert.equal(record.charged, '0.12')
+    assert.equal((await ask({ model: 'by-call', style: 'ｖｉｖｉｄ' })).answer.status, 200)
+    const other = { max_images: 1, MAX_IMAGES: 9 }
+    const sequence = { sequential_image_generation_options: other }
+    const { answer } = await ask({ model: 'by-call', ...sequence })
+    assert.equal(answer.json.error.param, 'sequential_image_generation_options.MAX_IMAGES')
+  })
+
   test('tools of the vendor’s, which have a fee, are refused without a price', async () => {
     for (const tools of [[{ type: 'web_search' }], [{ type: 'other' }], { type: 'web_search' }]) {
       const { answer } = await ask({ model: 'by-quality', tools })

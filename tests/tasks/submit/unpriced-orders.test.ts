@@ -33,6 +33,26 @@ test('a list or an object has no price, where the price depends on the field', (
   assert.equal(quote([PRO, SECOND], {}, { mode: null }), 100n)
 })
 
+test('nor has a text that only the vendor can read', () => {
+  const fast: PriceEntry = { ...SECOND, amountNanos: 30n, when: { fps: 60 } }
+  const large: PriceEntry = { ...SECOND, amountNanos: 30n, when: { upscale: true } }
+  for (const [price, value] of [
+    [PRO, { mode: 'ｐｒｏ' }],
+    [PRO, { mode: 'p\u200bro' }],
+    [fast, { fps: '٦٠' }],
+    [fast, { fps: '6_0' }],
+    [large, { upscale: 2 }],
+    [large, { upscale: 'enabled' }],
+  ] as const) {
+    const refused = /must be a plain word, number or size.*: the price depends on it/
+    assert.throws(() => quote([price, SECOND], {}, value), refused, JSON.stringify(value))
+    assert.equal(quote([SECOND], {}, value), 50n)
+  }
+  for (const mode of ['pro', ' PRO', 'std', '']) {
+    assert.equal(quote([PRO, SECOND], {}, { mode, model: '２' }), 100n)
+  }
+})
+
 test('a video has the sound of its draft, whatever its own request says', () => {
   const request = { draft: true, generate_audio: false }
   const draft = { kind: 'video', state: 'succeeded', model: 'm', request } as unknown as SourceTask

@@ -1,6 +1,6 @@
 /** The request of both image endpoints: its shape, and its quote. */
 import { z } from 'zod'
-import { member } from '../../../base/lib/json.ts'
+import { isObject, member } from '../../../base/lib/json.ts'
 import type { Quantities } from '../../../base/lib/units.ts'
 import {
   countImagesMost,
@@ -12,6 +12,8 @@ import {
 import type { RelayReport } from '../../../wire/dialects/relay.ts'
 import type { CallRequest } from '../../../wire/upstreams/upstream.ts'
 import type { Body, Estimate, Metering, QuotedRequest } from '../../../work/pipeline/metering.ts'
+import { refuseUnreadable } from '../../../work/pipeline/price/refuse-unreadable.ts'
+import { listSpellings, refuseOtherCase } from '../../../work/pipeline/request/spellings.ts'
 import { addMediaUrl, createMeasure } from '../text/billing/measure.ts'
 import { readToolFeatures } from '../text/billing/priced-options.ts'
 import { refuseMisspelt } from '../text/billing/refuse-misspelt.ts'
@@ -76,9 +78,18 @@ function countText(value: Body, bodyBytes: number): number {
   return countInputCeiling(bodyBytes, measure)
 }
 
+const OPTIONS = 'sequential_image_generation_options'
+const OPTION_SPELLINGS = listSpellings(['max_images'])
+
+function refuseMisspeltOptions({ [OPTIONS]: options }: Body): void {
+  if (isObject(options)) refuseOtherCase(options, OPTION_SPELLINGS, OPTIONS)
+}
+
 function quote(request: QuotedRequest): Estimate {
   const { value, body, model } = request
   refuseMisspelt(value)
+  refuseMisspeltOptions(value)
+  refuseUnreadable(model, value)
   refuseOtherSizes(request)
   const { max_input_tokens: inputMax, max_output_tokens: outputMax } = model.limits
   const image = countImagesMost(value)

@@ -4,6 +4,7 @@
  */
 import { invalidField } from '../../../base/lib/errors.ts'
 import { isAbsent, isObject } from '../../../base/lib/json.ts'
+import { foldForms } from '../../../base/lib/text/fold-forms.ts'
 import type { QuotedRequest } from '../../../work/pipeline/metering.ts'
 
 /** Words in the names of members, by the fact that such a member may decide. */
@@ -50,6 +51,6 @@ function refuseInside(value: object, fact: string, path: string, depth: number):
 
 function hasWord(name: string, fact: string): boolean {
   if (name.length > NAME_LENGTH_MAX) return false
-  const words = name.match(WORD) ?? []
+  const words = foldForms(name).match(WORD) ?? []
   return words.some((word) => WORDS[fact]?.includes(word.toLowerCase()))
 }

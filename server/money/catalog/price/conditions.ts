@@ -2,6 +2,7 @@
  * Evaluates the conditions of prices. Facts of the request are exact; `input_tokens` (including
  * cached ones) and `output_tokens` come from the quantities, so that prices can have tiers.
  */
+import { foldForms } from '../../../base/lib/text/fold-forms.ts'
 import {
   INPUT_UNITS,
   OUTPUT_UNITS,
@@ -130,6 +131,36 @@ export function namesValue(
   }
   return false
 }
+
+/**
+ * Returns true if the conditions of a list can read a value of a fact. A vendor may read what they
+ * cannot, such as digits of another script: the caller would choose the price by them.
+ */
+export function canRead(prices: readonly PriceEntry[], name: string, fact: Facts[string]): boolean {
+  if (namesValue(prices, name, fact)) return true
+  const conditions = prices.flatMap(({ when = {} }): Condition[] => {
+    const condition = Object.hasOwn(when, name) ? when[name] : undefined
+    return condition === undefined ? [] : isList(condition) ? [...condition] : [condition]
+  })
+  return conditions.every((condition) => {
+    if (typeof condition === 'boolean') return toBoolean(fact) !== undefined
+    return typeof condition === 'string' ? isPlain(fact) : toNumber(fact) !== undefined
+  })
+}
+
+/** Letters and digits, and what joins words; no digits but ASCII's. */
+const PLAIN = /^[\p{L}0-9](?:[\p{L}0-9 _.:+/-]{0,100}[\p{L}0-9])?$/u
+const LONG_NUMBER = /\d{3,}/g
+
+/** Returns true for a word, a number or a size that nobody takes for another one. */
+function isPlain(fact: Facts[string]): boolean {
+  const word = wordOf(fact)
+  if (word === '' || CANONICAL_SIZE.test(word)) return true
+  if (!PLAIN.test(word) || foldForms(word) !== word) return false
+  // Two sides of a picture, written otherwise than as a size.
+  return (word.match(LONG_NUMBER) ?? []).length < 2
+}
+const CANONICAL_SIZE = /^\d{1,6}x\d{1,6}$/
 
 function holds(condition: Condition, fact: Facts[string]): boolean {
   if (typeof condition !== 'object') return isSame(condition, fact)

@@ -1,6 +1,6 @@
 /** Plans a task before any money moves: the routes that accept it, and the hold it needs. */
 
-import { GatewayError, invalidField } from '../../../base/lib/errors.ts'
+import { GatewayError } from '../../../base/lib/errors.ts'
 import type { JsonObject } from '../../../base/lib/json.ts'
 import type { TaskKind } from '../../../base/lib/task-kinds.ts'
 import type { Model } from '../../../money/catalog/catalog.ts'
@@ -13,7 +13,7 @@ import {
   withChannel,
 } from '../../../wire/upstreams/task-driver.ts'
 import { type Quote, quote } from '../../pipeline/hold/quote.ts'
-import type { Body, Metering } from '../../pipeline/metering.ts'
+import type { Metering } from '../../pipeline/metering.ts'
 import {
   findUnsold,
   listUnpriced,
@@ -22,6 +22,7 @@ import {
   refuseUnsold,
 } from '../../pipeline/price/dimensions.ts'
 import { boundHold } from '../../pipeline/price/hold-estimate.ts'
+import { refuseUnreadable } from '../../pipeline/price/refuse-unreadable.ts'
 import { toGatewayError } from '../../pipeline/refusal.ts'
 import { orderRoutes, type UsableRoute } from '../../pipeline/request/find-routes.ts'
 import type { ResolvedCall } from '../../pipeline/request/resolve.ts'
@@ -129,7 +130,7 @@ export function quoteTask(
   { model, request }: Pick<ResolvedCall, 'model' | 'request'>,
   routes: readonly [Plan, ...Plan[]],
 ): Quote {
-  refuseContainers(model, request.value)
+  refuseUnreadable(model, request.value)
   const isSold = ({ prepared }: Plan) =>
     !findUnsold(model.prices, prepared.quantities, prepared.facts)
   const [fee] = routes.flatMap(({ prepared }) => listUnpriced(model, feesOf(prepared), []))
@@ -141,17 +142,6 @@ export function quoteTask(
   const [first, ...rest] = routes.map(({ prepared }) => boundOf(model, prepared))
   if (!first) throw new GatewayError('upstream_failed')
   return rest.reduce((a, b) => (b.amountNanos > a.amountNanos ? b : a), first)
-}
-
-/** Throws a 400 for a list or an object in a field that a price depends on. */
-function refuseContainers({ free, prices }: Model, value: Body): void {
-  if (free) return
-  for (const name of prices.flatMap(({ when = {} }) => Object.keys(when))) {
-    const inner = Object.hasOwn(value, name) ? value[name] : undefined
-    if (typeof inner !== 'object' || inner === null) continue
-    const problem = 'must be a text, a number or a boolean: the price depends on it'
-    throw invalidField(name, problem)
-  }
 }
 
 /** Returns the searches of the vendor's that an order asks for: each has a fee of its own. */
