@@ -89,6 +89,25 @@ test('the size of the answer decides, unless it may be the requested one in othe
   }
 })
 
+test('thousands of pixels a side are a size as well, where no price names what was served', () => {
+  const small: PriceEntry = {
+    unit: 'image',
+    per: 1,
+    amountNanos: 3n,
+    when: { size: ['1K', '1024x1024'] },
+  }
+  const prices: readonly PriceEntry[] = [small, { unit: 'image', per: 1, amountNanos: 6n }]
+  for (const [size, served, charged] of [
+    ['1024x1024', '2K', '2K'],
+    ['1K', '2k', '2k'],
+    ['1K', '2048x2048', '2048x2048'],
+    ['1K', '512x512', '1K'],
+    ['1024x1024', '1K', '1K'],
+  ] as const) {
+    assert.equal(preferRequested(prices, { size }, { size: served }).size, charged, served)
+  }
+})
+
 test('tokens that a model is not sold by are counted by no budget and no rate', () => {
   const estimate = { second: 5, input_token: 10, output_token: 90_000, image_output_token: 4_000 }
   const bySecond = { type: 'video', prices: [{ unit: 'second', per: 1, amountNanos: 1n }] } as const

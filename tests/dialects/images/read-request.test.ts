@@ -52,11 +52,28 @@ test('items of a list are orders beside each other', () => {
 })
 
 test('what is no number of images counts as one, and no number is above what answers state', () => {
-  for (const value of [null, -1, 0.5, '', 'two', [3], true, 9e99]) {
+  for (const value of [null, -1, 0.5, '', 'two', ['two'], true, 9e99, 'x'.repeat(99)]) {
     assert.equal(countImagesMost({ prompt: 'a river', batch_size: value }), 1)
   }
   assert.equal(countImagesMost({ prompt: 'a river', seed: 9, style: '7', image: ['a', 'b'] }), 1)
   assert.equal(countImagesMost({ batch_size: 1_000_000 }), 128)
+})
+
+/** The digits of some other scripts, as Python's `int` reads them. */
+const ZEROS = [0x660, 0x966, 0xff10, 0x1d7d8] as const
+
+test('a number that only some vendors can read is held for', () => {
+  const random = createRandom(13)
+  for (let round = 0; round < 500; round += 1) {
+    const count = random.integer(1, 15)
+    const zero = random.pick(ZEROS)
+    const foreign = [...String(count)].map((digit) => String.fromCodePoint(zero + Number(digit)))
+    const spelt = [foreign.join(''), `+${count}`, [...String(count)].join('_'), ` ${count}.0 `]
+    const name = random.pick(['num_images', 'num.images', 'Num Images', 'n ', 'n[]', 'ｎ'])
+    const request = { n: 1, [name]: random.pick<unknown>([[count], [`${count}`], ...spelt]) }
+    assert.ok(countImagesMost(request) >= count, JSON.stringify(request))
+    assert.ok(countImagesMost(request) <= 15, JSON.stringify(request))
+  }
 })
 
 test('a sequence has as many as its options allow, and fifteen by itself', () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createImagesTap } from '../../../server/wire/dialects/images/tap.ts'
+import { createRandom } from '../../../testbed/random.ts'
 
 const event = (type: string, data: object) =>
   `event: image_generation.${type}\ndata: ${JSON.stringify({ type: `image_generation.${type}`, ...data })}\n\n`
@@ -155,6 +156,27 @@ for (const [name, text, input, output] of [
     assert.deepEqual(usage, { image: images, input_token: input, image_output_token: output })
   })
 }
+
+test('each image’s own cost is added, exactly; totals of costs are not', () => {
+  const told = (...costs: readonly number[]) => {
+    const usages = costs.map((cost) => event('completed', { url: 'u', usage: { cost } }))
+    return run(usages.join(''), costs.length).tap.report().statedCost?.nanos
+  }
+  const random = createRandom(14)
+  for (let round = 0; round < 500; round += 1) {
+    const each = random.integer(1, 900_000_000)
+    const costs = Array.from({ length: random.integer(2, 9) }, () => {
+      return each - random.integer(0, Math.floor(each / 4))
+    })
+    const sum = costs.reduce((total, cost) => total + cost, 0)
+    assert.equal(told(...costs.map((cost) => cost / 1e9)), BigInt(sum), `${costs}`)
+  }
+  assert.equal(told(0.1, 0.2, 0.3), 300_000_000n)
+  const both = [0.05, 0.05].map((cost) =>
+    event('completed', { url: 'u', usage: { ...USAGE, cost } }),
+  )
+  assert.equal(run(both.join(''), 2).tap.report().statedCost?.nanos, 100_000_000n)
+})
 
 test('sizes are those of the images; several match no price', () => {
   const image = (size: string) => event('partial_succeeded', { url: 'https://m.example/0', size })

@@ -27,6 +27,7 @@ test('flags are held for as the parameters that they are', () => {
     'a cat --dur12 --rs:1080p',
     'a cat\u200b---dur,12 —rs 1080p',
     'a cat －－ｄｕｒ １２ --resolution：1080p',
+    'a cat --d\u200bur 12 --\u00adrs 1\u2060080p',
   ]) {
     assert.deepEqual(prepare(text), asParameters, text)
   }

@@ -13,15 +13,17 @@ import { readImageFacts } from './read-request.ts'
 /** Reads a parsed answer of `POST /v1/images/generations`; anything else is an error. */
 export function readImagesBody(document: unknown): BodyReading {
   const data = member(document, 'data')
+  const entries = Array.isArray(data) ? data : []
+  const images = entries.filter(isImage)
   const error = readImagesError(document)
-  if (error || !Array.isArray(data) || data.length === 0) {
+  // Pictures beside an error were made, and are an answer.
+  if (entries.length === 0 || (error && images.length === 0)) {
     const { usage: tokens } = readChatUsage(document)
     const image = readGenerated(document)
     const usage = { ...(image ? { image } : {}), ...toImageTokens(tokens ?? {}) }
     const usageField = tokens || image ? { usage } : {}
     return { ...usageField, outputBytes: 0, error: error ?? UPSTREAM_ERROR }
   }
-  const images = data.filter(isImage)
   return {
     outputBytes: images.reduce((sum, image) => sum + countImageBytes(image), 0),
     ...readImageUsage(document, images.length),

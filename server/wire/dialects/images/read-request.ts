@@ -1,5 +1,6 @@
 /** Reads from an image request the most images, their size, and the facts that prices compare. */
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
+import { foldForms } from '../../../base/lib/text/fold-forms.ts'
 import { foldKey } from '../json-scan.ts'
 import { readCount } from '../usage/read-count.ts'
 
@@ -49,17 +50,29 @@ function countInside(value: object, depth: number): number {
 }
 
 function countMember(name: string, inner: unknown, depth: number): number {
-  if (isObject(inner) || Array.isArray(inner)) return depth > 0 ? countInside(inner, depth - 1) : 0
-  if (!OTHER_COUNTS.has(foldKey(name.slice(0, NAME_LENGTH_MAX)).replaceAll(MARKS, ''))) return 0
-  return readCount(numberOf(inner)) ?? 0
+  if (isObject(inner)) return depth > 0 ? countInside(inner, depth - 1) : 0
+  const isCount = isCountName(name)
+  if (!Array.isArray(inner)) return isCount ? readNumber(inner) : 0
+  if (isCount) return Math.max(0, ...inner.slice(0, IMAGES_STATED_MAX).map(readNumber))
+  return depth > 0 ? countInside(inner, depth - 1) : 0
 }
 
-const MARKS = /[_-]/g
+const MARKS = /[^a-z]/g
 const NAME_LENGTH_MAX = 40
 
-/** Some vendors read a number from a text as well. */
-function numberOf(value: unknown): unknown {
-  return typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+function isCountName(name: string): boolean {
+  return OTHER_COUNTS.has(foldKey(foldForms(name.slice(0, NAME_LENGTH_MAX))).replaceAll(MARKS, ''))
+}
+
+/**
+ * Some vendors read a number from a text as well. A text whose number only they can read, such as
+ * one in the digits of another script, counts as the most images of a call.
+ */
+function readNumber(value: unknown): number {
+  if (typeof value !== 'string') return readCount(value) ?? 0
+  const text = foldForms(value.slice(0, NAME_LENGTH_MAX)).replaceAll('_', '').trim()
+  const count = text === '' ? undefined : readCount(Number(text))
+  return count ?? (/[^\P{Nd}0-9]/u.test(text) ? IMAGES_MAX : 0)
 }
 
 /** Returns the most tokens of one image of the request, its previews included. */

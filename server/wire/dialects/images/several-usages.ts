@@ -41,7 +41,9 @@ export class SeveralUsages {
   /** Adds the usage of an image's own end event. */
   addOwn(usage: JsonObject): void {
     const { previews, last } = this
-    const [input = 0, output = 0] = totalSides(usage)
+    const [input = 0, tokens = 0] = totalSides(usage)
+    // Without tokens, costs tell totals from the usage of each image.
+    const output = tokens || totalCost(usage)
     const stated = { input, output, previews }
     if (last) this.isRunningTotal &&= goesOn(this.first ?? 0, last, stated)
     const rest = output - PREVIEW_TOKENS * previews

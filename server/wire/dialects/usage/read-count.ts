@@ -53,13 +53,22 @@ export function mergeUsage(earlier: unknown, later: unknown, readTotals: ReadTot
   return isLess ? merge(earlier, later, takeLarger) : merged
 }
 
-/** Adds the counts of a further usage object to those of an earlier one. */
+/** Adds the counts and costs of a further usage object to those of an earlier one. */
 export function addUsage(earlier: unknown, further: unknown): unknown {
-  return merge(earlier, further, (left, right) => {
+  return merge(earlier, further, (left, right, field) => {
     const [count, more] = [readCount(left), readCount(right)]
-    return count === undefined || more === undefined ? (right ?? left) : addCounts(count, more)
+    if (count !== undefined && more !== undefined) return addCounts(count, more)
+    const [cost, further] = [asNumber(left), asNumber(right)]
+    const isCost = COST.test(field) && cost !== undefined && further !== undefined
+    return isCost ? addCosts(cost, further) : (right ?? left)
   })
 }
+
+/** Costs are decimals of few digits, which their sum as a double may miss. */
+function addCosts(cost: number, further: number): number {
+  return Math.round((cost + further) * COST_STEPS) / COST_STEPS
+}
+const COST_STEPS = 1e12
 
 type Choose = (earlier: unknown, later: unknown, field: string) => unknown
 

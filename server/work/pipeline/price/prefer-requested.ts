@@ -30,14 +30,25 @@ function maySame(requested: Facts[string], served: Facts[string]): boolean {
   if (typeof requested !== 'string' || typeof served !== 'string') return true
   // Pictures of one answer have several sizes.
   if (/\dx\d+ /i.test(served)) return false
-  const pixels = readPixels(served)
-  const [, side] = /^([1-9])K$/i.exec(requested.trim()) ?? []
-  if (pixels === undefined) return true
-  if (side !== undefined) return Math.round(Math.sqrt(pixels) / SIDE) === Number(side)
-  const requestedPixels = readPixels(requested)
-  if (requestedPixels === undefined) return true
-  const [less = 0, more = 0] = [requestedPixels, pixels].sort((a, b) => a - b)
+  const [one, other] = [readSize(requested), readSize(served)]
+  if (one === undefined || other === undefined) return true
+  if (one.pixels === undefined || other.pixels === undefined) return one.side === other.side
+  const [less = 0, more = 0] = [one.pixels, other.pixels].sort((a, b) => a - b)
   return more <= less * ROUNDING
+}
+
+/** A size in pixels, or in thousands of pixels a side: `2K` is any size of about 2048 by 2048. */
+interface Size {
+  readonly side: number
+  readonly pixels?: number
+}
+
+function readSize(size: string): Size | undefined {
+  const [, side] = /^([1-9])K$/i.exec(size.trim()) ?? []
+  if (side !== undefined) return { side: Number(side) }
+  const pixels = readPixels(size)
+  if (pixels === undefined) return undefined
+  return { side: Math.max(1, Math.round(Math.sqrt(pixels) / SIDE)), pixels }
 }
 
 function readPixels(size: string): number | undefined {
