@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { checkVideoRequest } from '../../../server/api/endpoints/video/video-request.ts'
+import {
+  checkVideoRequest,
+  videoRequest,
+} from '../../../server/api/endpoints/video/video-request.ts'
 import type { RequestParts } from '../../../server/work/pipeline/metering.ts'
 
 const NAMES = ['type', 'text', 'image_url', 'video_url', 'audio_url', 'draft_task', 'role']
@@ -50,6 +53,23 @@ test('and so is that of an address', () => {
       assert.throws(() => check([item]), /content\[0\]\.video_url\..+: the name of this field is/)
     }),
   )
+})
+
+test('media in an item of another type are refused: a vendor may make a video of them', () => {
+  const urls = {
+    image_url: { url: 'https://a.example/i' },
+    audio_url: { url: 'https://a.example/a' },
+  }
+  const media = { ...urls, video_url: FILM.video_url, draft_task: { id: 'task_1' } }
+  const read = (item: object) => videoRequest.safeParse({ model: 'm', content: [item] })
+  for (const [name, one] of Object.entries(media)) {
+    assert.ok(read({ type: name, [name]: one, text: 'a river' }).success, name)
+    const { error } = read({ type: 'text', text: 'a river', [name]: one })
+    assert.deepEqual(
+      error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`),
+      [`content.0.${name}: belongs in an item of type ${name}`],
+    )
+  }
 })
 
 test('what is as documented, or no content, passes to the checks of shape', () => {

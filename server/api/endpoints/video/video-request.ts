@@ -1,7 +1,7 @@
 /** Reads the request of both APIs for video tasks: each field with its rule and default. */
 import { z } from 'zod'
 import { invalidField } from '../../../base/lib/errors.ts'
-import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
+import { asString, isAbsent, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { InvalidRequest } from '../../../wire/dialects/invalid-request.ts'
 import { contentOf } from '../../../wire/dialects/video/content.ts'
 import type { Body, RequestParts } from '../../../work/pipeline/metering.ts'
@@ -43,9 +43,11 @@ const media = z
   })
   .optional()
 
+const MEDIA_TYPES = ['image_url', 'video_url', 'audio_url', 'draft_task'] as const
+
 const contentItem = z
   .looseObject({
-    type: z.enum(['text', 'image_url', 'video_url', 'audio_url', 'draft_task']),
+    type: z.enum(['text', ...MEDIA_TYPES]),
     text: z
       .string()
       .optional()
@@ -67,6 +69,9 @@ const contentItem = z
       issues.push({ code: 'custom', input: value, path: [field], message })
     const payload = value[value.type]
     if (payload === undefined || payload === '') refuse(value.type, 'required')
+    // What one vendor overlooks, another makes a video of, and bills.
+    const stray = MEDIA_TYPES.find((name) => name !== value.type && !isAbsent(value[name]))
+    if (stray) refuse(stray, `belongs in an item of type ${stray}`)
     const roles = ROLES[value.type] ?? []
     if (value.role !== undefined && !roles.includes(value.role)) {
       const known = roles.length > 0 ? `one of ${roles.join(', ')}` : 'absent'
