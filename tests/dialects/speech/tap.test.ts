@@ -165,6 +165,17 @@ test('property: no usage and no code is missed, whatever the order, space and es
   )
 })
 
+test('the last count is the one that is billed, whatever came before it', () => {
+  for (const counts of [[41], [12, 41], [83, 41], [0, 97, 41]]) {
+    const tap = createSpeechTap()
+    for (const words of counts) {
+      tap.push(Buffer.from(`{"code":0,"data":"AAAA","usage":{"text_words":${words}}}\n`))
+    }
+    tap.push(Buffer.from('{"code":20000000,"message":"OK","data":null}\n'))
+    assert.deepEqual(tap.report().usage, { character: 41 }, counts.join())
+  }
+})
+
 test('characters that are stated stay when a later line states no count', () => {
   for (const words of ['-5', '1.5', '"9"', 'null', '9007199254740993']) {
     const tap = createSpeechTap()

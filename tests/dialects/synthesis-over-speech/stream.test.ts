@@ -33,11 +33,11 @@ test('the bytes are the same at any chunking, with escaped slashes too', () => {
   }
 })
 
-test('a smaller count at the end takes nothing back', () => {
+test('the last count is the one that is billed, also a smaller one', () => {
   const counted = { ...audio, usage: { text_words: 7 } }
   for (const words of [7, 3, 0]) {
     const bytes = written(counted, { ...end, usage: { text_words: words } })
-    assert.deepEqual(relay(bytes, bytes.length).report.usage, { character: 7 })
+    assert.deepEqual(relay(bytes, bytes.length).report.usage, { character: words })
   }
 })
 

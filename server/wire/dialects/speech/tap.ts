@@ -1,6 +1,6 @@
 /**
  * Watches a Doubao speech V3 stream (docs/protocols/volcengine-speech.md#synthesis-stream): the
- * bytes pass unchanged, and the largest `usage.text_words`, the end and errors are read on the way.
+ * bytes pass unchanged, and the last `usage.text_words`, the end and errors are read on the way.
  */
 import { createNdjsonSplitter } from '../ndjson.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
@@ -72,9 +72,7 @@ export function createSpeechTap(): Relay {
 function readObject(state: State, bytes: Buffer): void {
   const line = readSpeechLine(bytes)
   state.objects++
-  if (line.characters !== undefined) {
-    state.characters = Math.max(state.characters ?? 0, line.characters)
-  }
+  state.characters = line.characters ?? state.characters
   state.audioBytes += line.audioBytes
   state.finished ||= line.finished
   if (!line.error || state.error) return

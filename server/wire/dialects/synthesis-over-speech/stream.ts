@@ -44,9 +44,7 @@ export function createSynthesisStream(value: Readonly<Record<string, unknown>>):
   const splitter = createNdjsonSplitter({
     onObject(bytes) {
       const line = readSpeechLine(bytes)
-      if (line.characters !== undefined) {
-        state.characters = Math.max(state.characters ?? 0, line.characters)
-      }
+      state.characters = line.characters ?? state.characters
       state.finished ||= line.finished
       if (line.error) {
         const { code, message } = line.error
