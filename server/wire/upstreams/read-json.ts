@@ -10,6 +10,11 @@ export function isDocument({ headers }: WireResponse): boolean {
   return /^application\/json\b/i.test(asString(headers['content-type']) ?? '')
 }
 
+/** Returns true for an answer that is called a page. Some servers call everything so. */
+export function isPage({ headers }: WireResponse): boolean {
+  return /^text\/html\b/i.test(asString(headers['content-type']) ?? '')
+}
+
 /** Returns true for an answer with events, by its content type or else by the request. */
 export function isStream(response: WireResponse, isStreamRequested: boolean): boolean {
   const type = asString(response.headers['content-type']) ?? ''

@@ -1,7 +1,7 @@
 /** Events of speech: usage is read from whichever of them states it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createAudioEventTap } from '../../../server/wire/dialects/synthesis/tap.ts'
+import { createAudioEventTap, createAudioTap } from '../../../server/wire/dialects/synthesis/tap.ts'
 
 const DELTA = event({ type: 'speech.audio.delta', audio: 'AAAA' })
 const USAGE = { input_tokens: 10, output_tokens: 20 }
@@ -46,4 +46,20 @@ test('without any statement there is no usage', () => {
   const { usage, outputBytes, finished } = read(DELTA, event({ type: 'speech.audio.done' }))
   assert.equal(usage, undefined)
   assert.ok(outputBytes > 0 && finished)
+})
+
+test('a page in place of sound is an error; sound that is called a page is sound', () => {
+  const through = (isCalledPage: boolean, ...chunks: readonly string[]) => {
+    const tap = createAudioTap('pcm', isCalledPage)
+    const passed = chunks.map((chunk) => tap.push(Buffer.from(chunk))?.toString())
+    tap.end()
+    const { outputBytes, finished, error } = tap.report()
+    return { passed, outputBytes, finished, isError: error !== undefined }
+  }
+  const page = { passed: [undefined, undefined], outputBytes: 0, finished: false, isError: true }
+  assert.deepEqual(through(true, '<html>', '<p>'), page)
+  const sound = { passed: ['ab', '<c'], outputBytes: 4, finished: true, isError: false }
+  assert.deepEqual(through(true, 'ab', '<c'), sound)
+  const loud = { passed: ['<ab'], outputBytes: 3, finished: true, isError: false }
+  assert.deepEqual(through(false, '<ab'), loud)
 })

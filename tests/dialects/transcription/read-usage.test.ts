@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  createPlainTap,
   createTranscriptTap,
   readTranscription,
 } from '../../../server/wire/dialects/transcription/read-usage.ts'
@@ -34,5 +35,22 @@ test('a cost that the vendor states is read beside any kind of usage', () => {
   ]) {
     const { statedCost } = readTranscription({ text: 'hi', usage: { ...usage, cost: 0.0001 } })
     assert.deepEqual(statedCost, { nanos: 100_000n, currency: 'USD' })
+  }
+})
+
+test('a page in place of a text is an error; a text that is called a page is a text', () => {
+  const through = (isCalledPage: boolean, ...chunks: readonly string[]) => {
+    const tap = createPlainTap(isCalledPage)
+    for (const chunk of chunks) tap.push(Buffer.from(chunk))
+    tap.end()
+    const { outputBytes, error } = tap.report()
+    return error ? 'error' : outputBytes
+  }
+  for (const page of ['<html>', '\n<!DOCTYPE html><p>', '<ht', '<BODY class="x">']) {
+    assert.equal(through(true, page, 'ml>'), 'error', page)
+    assert.equal(through(false, page), page.length)
+  }
+  for (const text of ['<noise> hello', 'WEBVTT', '1\n00:00', '']) {
+    assert.equal(through(true, text), text.length)
   }
 })

@@ -5,6 +5,7 @@
 import { asString, isObject, member, tryParseJson } from '../../../base/lib/json.ts'
 import type { Quantities } from '../../../base/lib/units.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
+import { UPSTREAM_ERROR } from '../reported-error.ts'
 import { createSseParser, type SseEvent } from '../sse.ts'
 import { readCount } from '../usage/read-count.ts'
 import { readStatedCost } from '../usage/stated-cost.ts'
@@ -12,13 +13,21 @@ import { isEmpty, largerOfEach } from '../usage/usage-reading.ts'
 import type { AudioFormat } from './formats.ts'
 import { createSpeechMeter } from './measure-speech.ts'
 
-/** Creates a relay for the bytes of a file, which has no error form: a broken answer is cut off. */
-export function createAudioTap(format: AudioFormat): Relay {
+const LESS_THAN = 0x3c
+
+/**
+ * Creates a relay for the bytes of a file, which has no error form: a broken answer is cut off.
+ * What the vendor calls a page, and begins like one, is an error: no sound was made.
+ */
+export function createAudioTap(format: AudioFormat, isCalledPage = false): Relay {
   const meter = createSpeechMeter(format)
   let outputBytes = 0
   let finished = false
+  let isPage = false
   return {
     push(chunk) {
+      if (outputBytes === 0) isPage ||= isCalledPage && chunk[0] === LESS_THAN
+      if (isPage) return undefined
       outputBytes += chunk.length
       meter.push(chunk)
       return chunk
@@ -30,7 +39,8 @@ export function createAudioTap(format: AudioFormat): Relay {
     fail: () => undefined,
     report() {
       const audioSeconds = meter.seconds()
-      return { outputBytes, finished, audioSeconds }
+      const error = isPage ? { error: UPSTREAM_ERROR } : {}
+      return { outputBytes, finished, audioSeconds, ...error }
     },
   }
 }

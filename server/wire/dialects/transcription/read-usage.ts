@@ -55,17 +55,27 @@ function readError(document: unknown) {
   return { type: 'server_error', message: message ?? 'upstream provider error' }
 }
 
-/** Creates a relay for `text`, `srt` and `vtt`: any text is an answer but a JSON error. */
-export function createPlainTap(): Relay {
-  const tap = createBodyTap((document) =>
-    isObject(member(document, 'error'))
-      ? { outputBytes: 0, error: readError(document) }
-      : { outputBytes },
-  )
+const MARKUP = /^\s*<(?:!doctype|html|head|body)\b/i
+const HEAD_BYTES = 200
+
+/**
+ * Creates a relay for `text`, `srt` and `vtt`: any text is an answer but a JSON error, and what the
+ * vendor calls a page and begins like one.
+ */
+export function createPlainTap(isCalledPage = false): Relay {
+  const tap = createBodyTap((document) => {
+    const isPage = isCalledPage && MARKUP.test(head.toString('latin1'))
+    if (!isPage && !isObject(member(document, 'error'))) return { outputBytes }
+    return { outputBytes: 0, error: readError(document) }
+  })
   let outputBytes = 0
+  let head = Buffer.alloc(0)
   return {
     ...tap,
     push(chunk) {
+      if (isCalledPage && head.length < HEAD_BYTES) {
+        head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES)])
+      }
       outputBytes += chunk.length
       return tap.push(chunk)
     },

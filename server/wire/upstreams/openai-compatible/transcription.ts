@@ -12,7 +12,7 @@ import {
   readTranscription,
 } from '../../dialects/transcription/read-usage.ts'
 import { PLAIN_TYPES } from '../../dialects/transcription/write-transcript.ts'
-import { isStream } from '../read-json.ts'
+import { isPage, isStream } from '../read-json.ts'
 import type { CallRequest, RequestFile, UpstreamAnswer } from '../upstream.ts'
 import type { Wire } from '../wire.ts'
 import { answerCall, type Call } from './forward.ts'
@@ -52,7 +52,7 @@ async function send(wire: Wire, call: Call, path: string): Promise<UpstreamAnswe
   // A model that cannot stream answers with a document in any case.
   const stream = isStream(response, request.stream)
   const plain = PLAIN_TYPES[String(value.response_format)]
-  const whole = plain ? createPlainTap() : createBodyTap(readTranscription)
+  const whole = plain ? createPlainTap(isPage(response)) : createBodyTap(readTranscription)
   return {
     ...answerCall(call, response, stream ? createTranscriptTap() : whole, stream),
     headers: { 'content-type': stream ? 'text/event-stream' : (plain ?? 'application/json') },
