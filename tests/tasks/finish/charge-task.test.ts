@@ -63,6 +63,7 @@ test('a result says nothing of the input videos that are billed beside it', () =
 for (const [name, more, second] of [
   ['a film', {}, 20],
   ['a film of other films', { facts: { video_input: true } }, 120],
+  ['an erasure of a film', { kind: 'erase' as const }, 20],
   ['a film of many', { facts: { video_input: true }, quantities: { second: 50 } }, 200],
   ['a recording', { kind: 'minutes' as const }, 5_000],
 ] as const) {

@@ -195,8 +195,12 @@ export function boundTask(kind: string, quantities: Quantities, facts: Facts): C
   }
 }
 
-/** An order of a film states its seconds: a vendor that states milliseconds is far above it. */
+/**
+ * An order of a film, or about one, states its seconds: a vendor that states milliseconds is far
+ * above it.
+ */
 function leastSeconds(kind: string, { second }: Quantities, facts: Facts): number {
-  if (kind !== 'video' || second === undefined) return RECORDING_SECONDS_MIN
+  const isOfFilm = kind === 'video' || kind === 'erase'
+  if (!isOfFilm || second === undefined) return RECORDING_SECONDS_MIN
   return facts.video_input === true ? FILMS_SECONDS_MIN : 0
 }
