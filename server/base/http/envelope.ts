@@ -26,9 +26,13 @@ export function renderError(
     return { error: error.message, type, ...(param && { param }), problems }
   }
   const billing = billingOf(error)
-  const { budget } = error.details
+  const { budget, forSdk } = error.details
   if (!nested) return { error: error.message, type, ...(budget && { code }), ...billing }
-  return { type: 'error', error: { type, message: error.message, code, param, ...billing } }
+  const details = forSdk && { details: forSdk }
+  return {
+    type: 'error',
+    error: { type, message: error.message, code, param, ...billing, ...details },
+  }
 }
 
 /** Returns the headers of an error: Retry-After, x-should-retry, Allow, Upgrade and others. */

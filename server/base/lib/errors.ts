@@ -140,6 +140,8 @@ export interface ErrorDetails {
   readonly billing?: BillingFacts
   /** The budget that a call does not fit. */
   readonly budget?: BudgetFacts
+  /** `details` of the nested form, by which SDKs mend the request themselves. */
+  readonly forSdk?: Readonly<Record<string, unknown>>
   /** Replaces the table's `retry`; see ErrorRow. */
   readonly retry?: boolean
   /** The methods that the path supports. */

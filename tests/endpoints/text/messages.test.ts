@@ -206,6 +206,49 @@ test('the SDK finds the request id, in answers and in errors', async () => {
   })
 })
 
+for (const model of MODELS) {
+  test(`the SDK’s tool runner sends ${model} the whole conversation, since none is kept`, async () => {
+    const { key } = await gateway.tenant()
+    const client = new Anthropic({ apiKey: key, baseURL: gateway.url, maxRetries: 0 })
+    const { content } = await client.beta.messages.toolRunner({
+      model,
+      max_tokens: 500,
+      messages: [{ role: 'user', content: '[[tool:weather {"city":"Oslo"}]]' }],
+      tools: [
+        {
+          name: 'weather',
+          input_schema: { type: 'object' },
+          parse: (input: unknown) => input,
+          run: () => 'sunny',
+        },
+      ],
+    })
+    const text = content.find((block) => block.type === 'text')
+    assert.equal(text?.type === 'text' && text.text, 'Tool result 1: sunny')
+    const [sent] = gateway.simulators.calls.list().slice(-1)
+    assert.match(Buffer.from(sent?.body_base64 ?? '', 'base64').toString(), /Oslo/)
+  })
+}
+
+test('400 for a kept conversation, in words and as SDKs read it, before anything is held', async () => {
+  const { key, accountId } = await gateway.tenant()
+  const before = await gateway.balance(accountId)
+  for (const model of MODELS) {
+    const thread = { type: 'continue', previous_message_id: 'msg_of_somebody_else' }
+    const body = ask('hi', { model, thread })
+    const refused = await gateway.post(PATH, key, body, { 'anthropic-version': '2023-06-01' })
+    assert.equal(refused.status, 400, refused.text)
+    assert.match(refused.json.error.message, /^thread: .*send the whole conversation$/)
+    const { error_code: code, unsupported } = refused.json.error.details
+    assert.deepEqual([code, unsupported], ['thread_unsupported_request', ['thread']])
+    assert.equal(
+      (await gateway.post(PATH, key, ask('hi', { model, thread: null }), VERSION)).status,
+      200,
+    )
+  }
+  assert.equal((await gateway.balance(accountId)).held, before.held)
+})
+
 testCommonStatuses(() => gateway, {
   path: PATH,
   body: ask('hello'),

@@ -1,6 +1,8 @@
 /** POST /v1/messages: the messages dialect, with any upstream. */
 
 import { z } from 'zod'
+import { GatewayError } from '../../../base/lib/errors.ts'
+import { isAbsent } from '../../../base/lib/json.ts'
 import { InvalidRequest } from '../../../wire/dialects/invalid-request.ts'
 import { countMessagesTokens } from '../../../wire/dialects/messages/count-tokens.ts'
 import { validateMessagesRequest } from '../../../wire/dialects/messages/validate-request.ts'
@@ -64,6 +66,19 @@ function checkVersion({ headers }: RequestParts): void {
   }
 }
 
+/**
+ * Refuses a conversation that the vendor keeps: another one may serve the next call, and input is
+ * priced by the request. SDKs read the details and send the whole conversation instead.
+ */
+function refuseThread({ value }: RequestParts): void {
+  if (isAbsent(value.thread)) return
+  throw new GatewayError('invalid_request', {
+    message: 'thread: conversations are not kept here: send the whole conversation',
+    param: 'thread',
+    forSdk: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
+  })
+}
+
 /** Estimates by the texts, or by the bytes if most of them are outside of texts. */
 function estimateInput(value: Body, bodyBytes: number): number {
   const byTexts = countMessagesTokens(value)
@@ -82,6 +97,7 @@ export const messagesEndpoint = textEndpoint({
     usagePlace: MESSAGES_USAGE,
     check: (parts) => {
       checkVersion(parts)
+      refuseThread(parts)
       validateMessagesRequest(parts.value, { needsMaxTokens: true })
     },
     names: { operation: 'messages', find: (value) => findReferences(value) },
