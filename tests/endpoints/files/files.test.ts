@@ -194,6 +194,7 @@ test('the SDK uploads, lists, reads and deletes', async () => {
     expires_after: { anchor: 'created_at', seconds: 7200 },
   })
   assert.equal(created.bytes, PNG.length)
+  assert.equal((await client.files.waitForProcessing(created.id)).id, created.id)
   const seen: string[] = []
   for await (const one of client.files.list()) seen.push(one.id)
   assert.deepEqual(seen, [created.id])

@@ -31,6 +31,7 @@ const file = z.object({
   created_at: unixTime.describe('Unix seconds.'),
   filename: z.string(),
   purpose: z.string(),
+  status: z.literal('processed').describe('A file can be used at once.'),
   url: z.string().describe('Accessible to anyone who has it, until the file expires.'),
   expires_at: unixTime.describe('Unix seconds.'),
 })
@@ -42,12 +43,18 @@ const EXAMPLE = {
   created_at: 1_795_253_400,
   filename: 'meeting.mp3',
   purpose: 'user_data',
+  status: 'processed',
   url: 'https://gateway.example/files/0J8s/meeting.mp3',
   expires_at: 1_797_845_400,
 } satisfies z.input<typeof file>
 
 function showFile(row: FileRow, publicUrl: string) {
-  return encode(file, { ...row, object: 'file', url: linkToFile(publicUrl, row) })
+  return encode(file, {
+    ...row,
+    object: 'file',
+    status: 'processed',
+    url: linkToFile(publicUrl, row),
+  })
 }
 
 const fields = z.object({
