@@ -69,6 +69,12 @@ test('tokens by size, previews included', () => {
   assert.equal(countTokensMost({ size: '2K' }), 16_384)
   assert.equal(countTokensMost({ size: '4096x4096' }), 65_536)
   assert.equal(countTokensMost({ size: 'auto', partial_images: 3 }), 16_684)
+  for (const size of ['4096X4096', '4096 * 4096', ' 4096×4096', '４０９６,4096', '4096']) {
+    assert.equal(countTokensMost({ size }), 65_536, size)
+  }
+  for (const size of ['16:9', '512 512', 'landscape_16_9', '']) {
+    assert.equal(countTokensMost({ size }), 16_384, size)
+  }
 })
 
 test('auto is no fact', () => {

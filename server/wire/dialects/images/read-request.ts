@@ -85,8 +85,17 @@ function tokensOfSize(size: string): number {
   const [, side] = /^([1-9])K$/i.exec(size) ?? []
   const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(size) ?? []
   const pixels = side ? (Number(side) * 1024) ** 2 : Number(width) * Number(height)
-  if (Number.isNaN(pixels)) return TOKENS_UNSTATED
-  return Math.max(Math.ceil(pixels / PIXELS_PER_TOKEN), TOKENS_LEAST)
+  if (!Number.isNaN(pixels)) return Math.max(tokensOfPixels(pixels), TOKENS_LEAST)
+  return Math.max(tokensOfPixels(pixelsIn(size)), TOKENS_UNSTATED)
+}
+
+const tokensOfPixels = (pixels: number) => Math.ceil(pixels / PIXELS_PER_TOKEN)
+
+/** Returns the pixels of a size that is written otherwise, by the first two sides in it; or 0. */
+function pixelsIn(size: string): number {
+  const sides = foldForms(size).match(/\d{3,5}/g) ?? []
+  const [width = 0, height = width] = sides.map(Number)
+  return width * height
 }
 
 /** Returns the facts that are certain before the answer, which `auto` is not. */
