@@ -101,3 +101,20 @@ test('the calls of a start to itself succeed and leave no trace', async () => {
     await gateway.stop()
   }
 })
+
+test('a start whose calls to itself are refused reports it and serves', async () => {
+  const gateway = await startStage({ env: { LOG_LEVEL: 'info', CHAT_BODY_BYTES_MAX: '1KB' } })
+  try {
+    await until('the report', () => gateway.gateway.log().includes('the first calls may be slower'))
+    assert.match(gateway.gateway.log(), /a rehearsal got 413/)
+    const messages = [{ role: 'user', content: 'hello' }]
+    const answer = await gateway.post('/v1/chat/completions', { model: 'sim-chat', messages })
+    assert.equal(answer.status, 200)
+    await answer.text()
+    const [row] = await gateway.sql`
+      select (select count(*) from hold) as holds, (select count(*) from call) as calls`
+    assert.deepEqual({ ...row }, { holds: 1n, calls: 1n })
+  } finally {
+    await gateway.stop()
+  }
+})
