@@ -2,7 +2,6 @@
 
 import type { TaskSubmission } from '../../work/tasks/submission.ts'
 import { getBalance } from './account/balance.ts'
-import { getModel, listModels } from './account/models.ts'
 import { getStorage } from './account/storage.ts'
 import { taskTimeline } from './account/task-timeline.ts'
 import { getUsage, listUsage } from './account/usage.ts'
@@ -39,7 +38,7 @@ import { healthz, readyz } from './service/health.ts'
 import { chatCompletions } from './text/chat-completions.ts'
 import { compactResponses } from './text/compaction.ts'
 import { completions } from './text/completions.ts'
-import { contentsEndpoints } from './text/contents/endpoints.ts'
+import { contentsEndpoints, modelEndpoints } from './text/contents/endpoints.ts'
 import { countTokens } from './text/count-tokens.ts'
 import { embeddings } from './text/embeddings.ts'
 import { inputTokens } from './text/input-tokens.ts'
@@ -125,8 +124,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getAsset,
   deleteAsset,
   getMedia,
-  listModels,
-  getModel,
+  ...modelEndpoints,
   getBalance,
   listUsage,
   getUsage,

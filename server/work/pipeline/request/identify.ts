@@ -39,11 +39,16 @@ function readKey({ headers, socket }: IncomingMessage, named: string | undefined
   return key
 }
 
-/** Returns the key as Google's clients send it, on the paths that they call. */
-function readNamed({ envelope, request, query }: Context): string | undefined {
-  if (envelope !== 'google') return undefined
-  const header = request.headers['x-goog-api-key']
-  return (typeof header === 'string' && header) || query.get('key') || undefined
+/**
+ * Returns the key as Google's clients send it: before any other on their paths, and elsewhere, as
+ * on the list of models, where there is no other.
+ */
+function readNamed({ envelope, request: { headers }, query }: Context): string | undefined {
+  const header = headers['x-goog-api-key']
+  const named = typeof header === 'string' && header !== '' ? header : undefined
+  if (envelope === 'google') return named ?? (query.get('key') || undefined)
+  const isAlone = headers.authorization === undefined && headers['x-api-key'] === undefined
+  return isAlone ? named : undefined
 }
 
 /**

@@ -79,6 +79,21 @@ describe('paths of Google', () => {
     return { ...call, text: Buffer.from(call.body_base64, 'base64').toString() }
   }
 
+  test('the list on the path of all vendors is Google’s for its client, by the key in its header', async () => {
+    const named = { headers: { 'x-goog-api-key': key } }
+    const { status, json } = await send('/v1/models?pageSize=1', named)
+    assert.deepEqual([status, json.models.length], [200, 1], JSON.stringify(json))
+    const one = await send('/v1/models/a/b', named)
+    assert.deepEqual([one.status, one.json.name], [200, 'models/a/b'], one.text)
+    assert.equal((await send('/v1/models/other', named)).status, 404)
+    const ours = await gateway.get('/v1/models', key)
+    assert.ok(ours.json.data.some(({ id }: { id: string }) => id === 'other'))
+    const wrong = { headers: { 'x-goog-api-key': 'tr-wrong' } }
+    assert.equal((await send('/v1/models', wrong)).status, 401)
+    const both = { headers: { authorization: `Bearer ${key}`, 'x-goog-api-key': 'of-another' } }
+    assert.equal((await send('/v1/files', both)).status, 200)
+  })
+
   async function expectBooked(answer: TestAnswer, basis = 'usage'): Promise<void> {
     assert.equal(answer.status, 200, answer.text)
     await gateway.simulators.book.settled()

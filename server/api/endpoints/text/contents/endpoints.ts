@@ -6,6 +6,7 @@ import type { Caller } from '../../../../money/accounts/accounts.ts'
 import { isSoldIn, type Model } from '../../../../money/catalog/catalog.ts'
 import { viewOf } from '../../../../work/pipeline/request/customer-view.ts'
 import { readJson } from '../../../../work/pipeline/request/read-request.ts'
+import { getModel, listModels } from '../../account/models.ts'
 import type { AccountEndpoint, Endpoint, MeteredEndpoint, PlainServices } from '../../endpoint.ts'
 import { isServed } from '../../serving.ts'
 import { readContentsOptions } from '../billing/contents-options.ts'
@@ -210,11 +211,29 @@ const getContentsModel: AccountEndpoint = {
     errors: [403, 404],
   },
   async handle(context, caller, services) {
-    const model = listCallable(caller, services).find(({ id }) => id === context.params.model)
+    const name = context.params.model ?? context.params['*']
+    const model = listCallable(caller, services).find(({ id }) => id === name)
     if (!model) throw new GatewayError('not_found', { message: 'no such model on this path' })
     sendJson(context, 200, describeModel(model, services))
   },
 }
+
+/** Returns the endpoint with Google's answer for clients that send the key in Google's header. */
+function answerGoogle(endpoint: AccountEndpoint, theirs: AccountEndpoint): AccountEndpoint {
+  return {
+    ...endpoint,
+    handle: (context, ...more) => {
+      const isTheirs = context.request.headers['x-goog-api-key'] !== undefined
+      return (isTheirs ? theirs : endpoint).handle(context, ...more)
+    },
+  }
+}
+
+/** The list of models, which clients of all vendors read on the same path. */
+export const modelEndpoints: readonly Endpoint[] = [
+  answerGoogle(listModels, listContentsModels),
+  answerGoogle(getModel, getContentsModel),
+]
 
 const ENDPOINTS: readonly MeteredEndpoint[] = [
   generate('generateContent', false),
