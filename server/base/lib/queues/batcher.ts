@@ -21,9 +21,15 @@ export interface Batches<Item> {
 
 export class QueueFull extends Error {}
 
-/** `run` receives at most `batchLimit` items and resolves each of them; it never rejects. */
+/** Resolves the items of a batch that has ended, whose owners go on in the same turn. */
+export type AnswerBatch = () => void
+
+/**
+ * `run` receives at most `batchLimit` items and resolves each of them; it never rejects. What it
+ * resolves to is called once the next batch is on its way, which need not wait for those owners.
+ */
 export function createBatches<Item>(options: {
-  readonly run: (items: readonly Item[]) => Promise<void>
+  readonly run: (items: readonly Item[]) => Promise<AnswerBatch | undefined>
   readonly batchLimit: number
   readonly queueLimit: number
 }): Batches<Item> {
@@ -34,13 +40,17 @@ export function createBatches<Item>(options: {
   let settleIdle: (() => void) | undefined
 
   async function drain(): Promise<void> {
+    let answer: AnswerBatch | undefined
     while (queue.length > 0) {
       const batch = queue.slice(0, options.batchLimit)
       queue = queue.slice(batch.length)
       underWay = batch.length
-      await options.run(batch)
+      const running = options.run(batch)
+      answer?.()
+      answer = await running
       underWay = 0
     }
+    answer?.()
     scheduled = false
     settleIdle?.()
     settleIdle = undefined
@@ -81,7 +91,7 @@ export function createBatcher<Item, Result>(options: {
 }): Batcher<Item, Result> {
   const batches = createBatches<Waiting<Item, Result>>({ ...options, run })
 
-  async function run(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+  async function run(batch: readonly Waiting<Item, Result>[]): Promise<undefined> {
     try {
       const results = await options.run(batch.map((waiting) => waiting.item))
       batch.forEach((waiting, index) => {

@@ -7,7 +7,12 @@
 import type { Sql } from 'postgres'
 import { isLocked } from '../../../base/database/unavailable.ts'
 import { GatewayError } from '../../../base/lib/errors.ts'
-import { type Batches, createBatches, QueueFull } from '../../../base/lib/queues/batcher.ts'
+import {
+  type AnswerBatch,
+  type Batches,
+  createBatches,
+  QueueFull,
+} from '../../../base/lib/queues/batcher.ts'
 import {
   createSerialQueues,
   type QueueRun,
@@ -56,6 +61,13 @@ interface QueuedSettlement {
 }
 
 type Item = QueuedHold | QueuedSettlement
+
+interface Exchanged {
+  readonly locked: readonly Item[]
+  readonly answer: AnswerBatch
+}
+
+const NOTHING_EXCHANGED: Exchanged = { locked: [], answer: () => undefined }
 
 interface Options {
   readonly sql: Sql
@@ -117,9 +129,12 @@ class BatchedMoves implements Moves {
     return this.batches.size() + this.lockedAccounts.size()
   }
 
-  private async run(items: readonly Item[]): Promise<void> {
-    const locked = await this.exchange(items.filter((item) => !this.divert(item)))
-    if (locked.length > 0) await this.narrow(locked)
+  private async run(items: readonly Item[]): Promise<AnswerBatch | undefined> {
+    const { locked, answer } = await this.exchange(items.filter((item) => !this.divert(item)))
+    if (locked.length === 0) return answer
+    answer()
+    await this.narrow(locked)
+    return undefined
   }
 
   /** Moves an item of a locked account to its queue. */
@@ -130,13 +145,18 @@ class BatchedMoves implements Moves {
     return true
   }
 
-  /** Sends one statement and resolves its items. Returns those blocked by a lock. */
-  private async exchange(items: readonly Item[]): Promise<readonly Item[]> {
-    if (items.length === 0) return []
+  /** Sends one statement. Returns what resolves its items, without those blocked by a lock. */
+  private async exchange(items: readonly Item[]): Promise<Exchanged> {
+    if (items.length === 0) return NOTHING_EXCHANGED
     const settlements = items.filter((item) => 'settlement' in item)
     const holds = items.filter((item) => 'hold' in item)
     const locked: Item[] = []
+    const answers: AnswerBatch[] = []
     let isReturned = false
+    const answer = () => {
+      for (const one of answers) one()
+    }
+    const keep = (one: AnswerBatch) => void (isReturned ? one() : answers.push(one))
     const fail = (failed: readonly Item[], error: unknown) => {
       if (isLocked(error) && !isReturned) locked.push(...failed)
       else this.giveUp(failed, error)
@@ -149,21 +169,25 @@ class BatchedMoves implements Moves {
     const taken = inTime(sent.taken).then(
       (verdicts) => {
         this.waitingHolds -= holds.length
-        for (const { hold, resolve } of holds) resolve(verdicts.get(hold.id) ?? 'no_account')
+        keep(() => {
+          for (const { hold, resolve } of holds) resolve(verdicts.get(hold.id) ?? 'no_account')
+        })
       },
       (error: unknown) => fail(holds, error),
     )
     const closed = sent.closed.then(
       (verdicts) => {
-        for (const { settlement, resolve } of settlements) {
-          resolve(verdicts.get(settlement.hold_id) ?? 'unknown')
-        }
+        keep(() => {
+          for (const { settlement, resolve } of settlements) {
+            resolve(verdicts.get(settlement.hold_id) ?? 'unknown')
+          }
+        })
       },
       (error: unknown) => fail(settlements, error),
     )
     await Promise.allSettled([taken, inTime(closed)])
     isReturned = true
-    return locked
+    return { locked, answer }
   }
 
   /** Moves locked accounts to queues of their own and sends the others again. */
@@ -171,7 +195,9 @@ class BatchedMoves implements Moves {
     const accounts = [...new Set(items.map(accountOf))]
     const free = await inTime(findUnlocked(this.options.sql, accounts)).catch(() => undefined)
     if (!free) return this.giveUp(items, tooLate())
-    const blocked = new Set(await this.exchange(items.filter((item) => free.has(accountOf(item)))))
+    const sent = await this.exchange(items.filter((item) => free.has(accountOf(item))))
+    sent.answer()
+    const blocked = new Set(sent.locked)
     for (const item of items) {
       const isLockedNow = blocked.has(item) || !free.has(accountOf(item))
       if (isLockedNow) this.lockedAccounts.push(accountOf(item), item)
@@ -183,7 +209,8 @@ class BatchedMoves implements Moves {
       isOverdue(item) ? 'overdue' : 'inTime',
     )
     this.giveUp(overdue, tooLate())
-    const locked = await this.exchange(inTime)
+    const { locked, answer } = await this.exchange(inTime)
+    answer()
     // A hold is retried here until its timeout, a settlement elsewhere until it is committed.
     const { holds = [], settlements = [] } = Object.groupBy(locked, (item) =>
       'hold' in item ? 'holds' : 'settlements',

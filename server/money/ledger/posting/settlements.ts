@@ -67,7 +67,7 @@ class RepeatedSettlements implements Settlements {
   constructor(options: Options) {
     this.options = options
     this.batches = createBatches<Waiting>({
-      run: (items) => this.run(items),
+      run: (items) => this.run(items).then(() => undefined),
       batchLimit: BATCH_LIMIT,
       queueLimit: options.settleQueueMax,
     })
