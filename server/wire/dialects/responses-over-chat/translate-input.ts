@@ -117,7 +117,10 @@ class InputReader {
       case 'compaction_summary':
         throw new InvalidRequest(param, 'only its vendor can read it: send the items themselves')
       case 'item_reference':
-        throw new InvalidRequest(param, 'item_reference is not supported: send the item itself')
+        throw new InvalidRequest(
+          param,
+          'this model keeps no items: send the item itself, as the AI SDK does with `store: false`',
+        )
       default:
         this.addOther(item, param)
     }
