@@ -9,6 +9,7 @@ import { countEndedCalls } from '../../server/money/usage/rollup-store.ts'
 import { type ArchiveStep, archivePeriod } from '../../server/work/archive/archive-period.ts'
 import { beginArchive } from '../../server/work/archive/archive-store.ts'
 import { findArchived } from '../../server/work/archive/find-record.ts'
+import { readMonth } from '../../server/work/archive/periods.ts'
 import { brokenInvariants, settleRow } from '../ledger/support.ts'
 import { untilWaiting } from '../support/database/lock-account.ts'
 import { until } from '../support/until.ts'
@@ -181,6 +182,60 @@ test('entries that are sealed while they are deleted were not sealed', async (t)
   })
   assert.equal(await clearing, 'unsealed')
   assert.equal((await countRows(sql))?.calls, 4)
+})
+
+/** Calls whose entries have gaps and other entries between their ids, in small blocks. */
+async function prepareScattered(shelf: Shelf): Promise<void> {
+  const { sql, callers, caller } = shelf
+  await sql`select setval(pg_get_serial_sequence('entry', 'id'), 985)`
+  for (let n = 0; n < 3; n += 1) {
+    await postCalls(sql, callers, { calls: 1, month: readMonth(`2025-0${n + 2}`) })
+    await postCalls(sql, callers, { calls: n + 1 })
+    await sql`select nextval(pg_get_serial_sequence('entry', 'id')) from generate_series(0, ${n})`
+    const lost = oldHold(caller, 100 + n)
+    await takeHolds(sql, [lost])
+    await closeHolds(sql, [settleRow(lost, 150n)])
+  }
+  await backdate(sql)
+  while (await countEndedCalls(sql, 86_400));
+  const [{ last }] = await sql<[{ last: bigint }]>`select max(id) as last from entry`
+  while (await sealBlock(sql, last, 7));
+  await beginArchive(sql, MONTH)
+}
+
+test('each entry is compared with its mark, whatever lies between them', async (t) => {
+  const shelf = await openShelf(t)
+  await prepareScattered(shelf)
+  const rows = await shelf.sql<{ id: bigint }[]>`
+    select id from entry where posting > ${MONTH.afterId} and posting < ${MONTH.endId}`
+  assert.ok(rows.length > 20 && rows.some(({ id }) => id >= 1000n))
+  const [{ gaps }] = await shelf.sql<[{ gaps: number }]>`
+    select count(*)::int as gaps from ledger_block where entries < upto_id - after_id`
+  assert.ok(gaps > 1)
+  const clearChanged = (change: string) =>
+    trying(shelf, async (sql) => {
+      await sql.unsafe(`alter table entry disable trigger user; ${change};
+        alter table entry enable trigger user`)
+      return await clear(sql, await readVersion(sql))
+    })
+  assert.equal(await clearChanged('select 1'), 'removed')
+  for (const { id } of rows) {
+    const one = `where id = ${id}`
+    assert.equal(await clearChanged(`update entry set at = at + interval '1 s' ${one}`), 'altered')
+  }
+})
+
+test('entries whose sum is no bigint do not come to a charge', async (t) => {
+  const shelf = await openShelf(t)
+  await prepare(shelf, 4)
+  const found = await trying(shelf, async (sql) => {
+    await sql.unsafe(`alter table entry disable trigger user;
+      update entry set amount = 9223372036854775807 where posting in (
+        select posting from entry where source = 'held' group by 1 having count(*) > 1);
+      alter table entry enable trigger user`)
+    return await clear(sql, await readVersion(sql))
+  })
+  assert.equal(found, 'unbalanced')
 })
 
 test('a run waits for another process that counts its calls', async (t) => {

@@ -1,4 +1,4 @@
--- revision 10
+-- revision 11
 
 -- Whether the month of a hold is archived, or is being archived.
 create or replace function is_archived(hold_id text) returns boolean
@@ -223,8 +223,12 @@ begin
   -- Last, as ledger_correct does it: neither waits for the other in a circle.
   perform reopen_weeks(gone.first_id, gone.last_id);
   return 'removed';
-exception when sqlstate 'AR001' then
-  return sqlerrm;
+exception
+  when sqlstate 'AR001' then
+    return sqlerrm;
+  -- A sum that is no bigint is no call's hold or charge.
+  when numeric_value_out_of_range then
+    return 'unbalanced';
 end $$;
 
 -- As the version before removes rows: `content` is the SHA-256 of the lines that the object has.
