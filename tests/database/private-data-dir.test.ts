@@ -1,6 +1,7 @@
 /** DATA_DIR and the log of PostgreSQL are for their owner alone, whoever made them before. */
 import assert from 'node:assert/strict'
-import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -52,4 +53,20 @@ test('folders of the system, and those with a sticky bit, stay as they are', (t)
   }
   closeToOthers(file)
   assert.equal(modeOf(file), 0o600)
+})
+
+test('a folder that the file system calls missing is refused, and not tried for ever', {
+  skip: !existsSync('/proc/self') && 'no file system here does so',
+}, () => {
+  const module = JSON.stringify(
+    new URL('../../server/base/lib/secrets/private-files.ts', import.meta.url),
+  )
+  const program = `import(${module}).then((files) => files.makePrivateFolder('/proc/no/folder'))`
+  const ended = spawnSync(process.execPath, ['--eval', program], {
+    encoding: 'utf8',
+    timeout: 60_000,
+    killSignal: 'SIGKILL',
+  })
+  assert.equal(ended.signal, null)
+  assert.match(ended.stderr, /ENOENT/)
 })

@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import { chown, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
+import { dirname } from 'node:path'
 
 /** Permissions of group and others. */
 const OTHERS = 0o077
@@ -11,8 +12,28 @@ const SHARED = /^\/(?:etc|home|mnt|opt|srv|tmp|usr(?:\/local)?|var(?:\/(?:lib|lo
 
 /** Creates a folder for its owner only, or restricts an existing one. */
 export function makePrivateFolder(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 })
+  makeWithParents(path)
   closeToOthers(path)
+}
+
+/**
+ * Creates a folder and those above it. `recursive` of mkdirSync tries for ever, deaf to signals,
+ * where a file system such as /proc says of a new folder that it does not exist.
+ */
+function makeWithParents(path: string): void {
+  if (isFolder(path)) return
+  const parent = dirname(path)
+  if (parent !== path) makeWithParents(parent)
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (!isFolder(path)) throw error
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 /**
