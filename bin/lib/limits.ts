@@ -12,7 +12,7 @@ export interface LimitOptions {
 
 export function addLimitOptions(command: Command): Command {
   return command
-    .option('--requests-per-minute <n>', 'calls per minute, or none', orNone(whole))
+    .option('--requests-per-minute <n>', 'requests per minute, or none', orNone(whole))
     .option('--tokens-per-minute <n>', 'tokens per minute, or none', orNone(whole))
     .option('--concurrent-calls <n>', 'concurrent calls, or none', orNone(whole))
 }
@@ -30,7 +30,7 @@ export function limitsChange(options: LimitOptions): LimitsChange {
 
 export function describeLimits(limits: CallLimits): string {
   const parts = [
-    ...(limits.requests_per_minute ? [`${limits.requests_per_minute} calls per minute`] : []),
+    ...(limits.requests_per_minute ? [`${limits.requests_per_minute} requests per minute`] : []),
     ...(limits.tokens_per_minute ? [`${limits.tokens_per_minute} tokens per minute`] : []),
     ...(limits.concurrent_calls ? [`${limits.concurrent_calls} concurrent calls`] : []),
   ]

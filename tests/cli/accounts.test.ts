@@ -20,7 +20,7 @@ test('accounts: create, list, show, limit, suspend, resume', async (t) => {
   assert.equal((await json('account', 'list')).length, 1)
   const shown = await run('account', 'show', id)
   assert.match(shown.out, /available +12\.5 CNY\n/)
-  assert.match(shown.out, /limits +60 calls per minute\n/)
+  assert.match(shown.out, /limits +60 requests per minute\n/)
   const change = ['--requests-per-minute', 'none', '--concurrent-calls', '3']
   assert.deepEqual((await json('account', 'limits', id, ...change)).limits, { concurrent_calls: 3 })
   const media = await json('account', 'media', id, '--stored-gb', '100', '--prompts', 'drop')

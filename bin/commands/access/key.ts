@@ -1,5 +1,5 @@
 /** `tributary key …`: API keys. A key's text is printed once, at its creation. */
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { Sql } from 'postgres'
 import { formatAmount, type Nanos } from '../../../server/base/lib/money.ts'
 import { readMember } from '../../../server/money/accounts/key-holder-store.ts'
@@ -153,11 +153,10 @@ function addRotate(key: Command): void {
   key
     .command('rotate <key>')
     .description('replace a key; the old one keeps working for the overlap')
-    .option(
-      '--overlap <duration>',
-      'how long the old key keeps working, 0 to end it now',
-      seconds,
-      86_400,
+    .addOption(
+      new Option('--overlap <duration>', 'how long the old key keeps working, 0 to end it now')
+        .argParser(seconds)
+        .default(86_400, '24h'),
     )
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExample:\n  tributary key rotate key_… --overlap 24h')

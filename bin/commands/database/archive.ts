@@ -90,12 +90,8 @@ Examples:
 
 function addPeriodOptions(command: Command): Command {
   return command
-    .option('--month <month>', 'month to archive (UTC), such as 2030-01', periodOption(readMonth))
-    .option(
-      '--week <day>',
-      'week to archive (UTC), by its Monday, such as 2030-01-07',
-      periodOption(readWeek),
-    )
+    .option('--month <month>', 'month (UTC), such as 2030-01', periodOption(readMonth))
+    .option('--week <day>', 'week (UTC), by its Monday, such as 2030-01-07', periodOption(readWeek))
 }
 
 /** Returns the period that a command names, if any. Throws OperatorError if it names two. */
@@ -116,7 +112,7 @@ function nameOf(row: ReturnType<typeof labelled>): string {
 async function create(flags: CreateFlags): Promise<void> {
   const named = chosenPeriod(flags)
   if ((named === undefined) === (flags.olderThan === undefined)) {
-    throw new OperatorError('name --month, --week or --older-than, and one of them')
+    throw new OperatorError('name one of --month, --week and --older-than')
   }
   await withSession(async (session) => {
     const periods = named ? [named] : await listOlder(session, flags.olderThan)

@@ -233,7 +233,7 @@ function addSet(budget: Command): void {
     .description('change a budget; it binds the next call on every gateway')
     .option('--amount <amount>', 'an amount of money, or a whole number', quantity)
     .addOption(new Option('--action <action>', 'what happens beyond it').choices(ACTIONS))
-    .option('--thresholds <percent>', 'when to tell, or none', percentages)
+    .option('--thresholds <percent>', 'percentages that send an alert, or none', percentages)
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExample:\n  tributary budget set bud_… --amount 7')
     .action((id: string, options: SetOptions) =>

@@ -32,7 +32,7 @@ interface Flags {
   readonly channel: string
   readonly invoice: string
   readonly map?: Readonly<Record<string, string>>
-  readonly modelMap: Readonly<Record<string, string>>
+  readonly modelMap?: Readonly<Record<string, string>>
   readonly timeZone?: string
   readonly from?: string
   readonly to?: string
@@ -64,7 +64,7 @@ export function addReconcileCommand(program: Command): void {
     .requiredOption('--channel <id>', 'channel whose calls the vendor billed')
     .requiredOption('--invoice <file>', 'vendor’s export: JSON or CSV')
     .option('--map <columns>', 'CSV columns: date=…,model=…,amount=…,currency=…,input=…', columns)
-    .option('--model-map <names>', "the vendor's names of our models: theirs=ours,…", pairs, {})
+    .option('--model-map <names>', "the vendor's names of our models: theirs=ours,…", pairs)
     .option('--time-zone <zone>', 'time zone of a CSV’s days, such as Asia/Shanghai', zone)
     .option('--from <day>', 'first day to compare', dayOption)
     .option('--to <day>', 'day after the last one', dayOption)
@@ -92,7 +92,7 @@ Examples:
 }
 
 async function run(flags: Flags): Promise<void> {
-  const { channel, from, to, modelMap: models } = flags
+  const { channel, from, to, modelMap: models = {} } = flags
   const invoice = await openInvoice(flags.invoice, flags.map)
   const timeZone = flags.timeZone ?? invoice.timeZone
   if (invoice.format === 'pages of buckets' && timeZone !== invoice.timeZone) {

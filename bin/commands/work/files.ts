@@ -38,7 +38,7 @@ a backup of the storage under its key, or delete it: the account's owner can sto
 
 Examples:
   tributary files verify
-  tributary files verify --account acc_2Lr9Wd3Zk7 --json`,
+  tributary files verify --account acct_… --json`,
     )
     .action(verify)
 }
