@@ -78,6 +78,18 @@ describe('API keys', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
+  test('a long name without spaces is broken and leaves the other columns in view', async () => {
+    const name = 'long'.repeat(25)
+    await stage.sql`update api_key set name = ${name} where id = ${stage.key.id}`
+    const { page } = await stage.signedIn('/keys')
+    const text = page.getByText(name).first()
+    await text.waitFor()
+    const table = page.getByRole('table', { name: 'API keys' })
+    const [shown, around] = [await text.boundingBox(), await table.boundingBox()]
+    assert.ok(shown && around && shown.width < around.width / 3, JSON.stringify([shown, around]))
+    await page.context().close()
+  })
+
   test('an address opens the key that it names; Back closes it', async () => {
     const { page } = await stage.signedIn(`/keys`)
     await page.locator('tbody button').first().click()

@@ -25,9 +25,7 @@ export const KEY_FIELDS: RowFields<ApiKey, (typeof messages)['en']> = [
   {
     word: 'spend',
     align: 'right',
-    show: (key, { currency, isFact }) => (
-      <Spend apiKey={key} currency={currency} align={isFact ? 'flex-start' : 'flex-end'} />
-    ),
+    show: (key, { currency }) => <Spend apiKey={key} currency={currency} />,
   },
   { key: 'held', as: 'money', in: 'details' },
   { key: 'calls', as: 'count', minor: true },
@@ -73,8 +71,8 @@ function Models({ models }: Pick<ApiKey, 'models'>) {
 function Name({ apiKey }: { readonly apiKey: ApiKey }) {
   const t = useMessages(messages)
   return (
-    <Stack gap={0}>
-      <Text inherit fw={500} component="span">
+    <Stack gap={0} maw={320}>
+      <Text inherit fw={500} component="span" style={{ overflowWrap: 'anywhere' }}>
         {apiKey.name || t('unnamed')}
       </Text>
       <Text size="xs" c="dimmed" ff="monospace" component="span">
@@ -90,11 +88,10 @@ const NEARLY = 80
 interface SpendProps {
   readonly apiKey: ApiKey
   readonly currency: string
-  readonly align: 'flex-start' | 'flex-end'
 }
 
 /** The spend of a key; with a limit, a bar that warns before calls are refused. */
-function Spend({ apiKey, currency, align }: SpendProps) {
+function Spend({ apiKey, currency }: SpendProps) {
   const t = useMessages(messages)
   const { language } = useLanguage()
   const { spent, spend_limit: limit } = apiKey
@@ -103,12 +100,11 @@ function Spend({ apiKey, currency, align }: SpendProps) {
   const share = Number(limit) > 0 ? Math.min(FULL, (Number(spent) / Number(limit)) * FULL) : FULL
   const money = (amount: string) => formatMoney(amount, { currency, language, places: SUM_PLACES })
   return (
-    <Stack gap={4} align={align}>
+    <Stack gap={4} display="inline-flex" maw="100%">
       <span>{t('spendOf', { spent: money(spent), limit: money(limit) })}</span>
       <Progress
         value={share}
         size={4}
-        w={110}
         color={share >= NEARLY ? 'red' : 'river'}
         aria-label={t('spendLimit')}
       />
