@@ -28,6 +28,7 @@ import type { Sessions } from './api/sign-in/sessions/session.ts'
 import { inBackground } from './base/database/connection/client.ts'
 import { migrate, watchCompatibility } from './base/database/migrations/migrate.ts'
 import type { OpenedDatabase } from './base/database/open.ts'
+import { isOwnEnd } from './base/database/unavailable.ts'
 import { type Entrance, openEntrance, watchDrain } from './base/http/drain.ts'
 import { createHttpServer } from './base/http/server.ts'
 import { explainListening } from './base/lib/explain-listening.ts'
@@ -157,6 +158,7 @@ function rehearse(sql: OpenedDatabase['sql'], services: Services, log: Log): Pro
     sql,
     rehearseMoves: () => rehearseMoves(sql),
     rehearseCalls: () => rehearseCalls(services, openRehearsalLedger()),
+    isOwnEnd,
     log,
   })
 }

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import type { Sql } from 'postgres'
 import type { Config } from '../../server/api/config/config.ts'
 import { warmUp } from '../../server/api/endpoints/service/warm-up.ts'
+import { isOwnEnd } from '../../server/base/database/unavailable.ts'
 import type { Log } from '../../server/base/lib/log.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { startStage } from '../support/gateway.ts'
@@ -26,6 +27,7 @@ function stage(answers: { readonly sql: () => Promise<unknown[]>; readonly calls
         counts.calls += 1
         if (answers.calls) throw answers.calls
       },
+      isOwnEnd,
       log: { info: ({ error }: { error: unknown }) => reported.push(error) } as unknown as Log,
     },
   }
@@ -44,6 +46,14 @@ test('what cannot be done is reported, and no start fails of it', async (t) => {
   const { parts, reported } = stage({ sql: () => Promise.reject(refused), calls: refused })
   await warmUp(parts)
   assert.deepEqual(reported, [refused, refused, refused])
+})
+
+test('a start that fails meanwhile and closes its connections is not reported', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const closed = Object.assign(new Error('closed'), { code: 'CONNECTION_ENDED' })
+  const { parts, reported } = stage({ sql: () => Promise.reject(closed), calls: closed })
+  await warmUp(parts)
+  assert.deepEqual(reported, [])
 })
 
 test('a database that does not answer delays the start for a moment, not for ever', async (t) => {

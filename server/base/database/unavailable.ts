@@ -41,6 +41,12 @@ export function isUnavailable(error: unknown): boolean {
   return CONNECTION_CODES.has(code) || UNAVAILABLE_STATES.test(code) || isSerialization(error)
 }
 
+/** Returns true if this process has closed its connections. */
+export function isOwnEnd(error: unknown): boolean {
+  const code = readErrorCode(error)
+  return code === 'CONNECTION_ENDED' || code === 'CONNECTION_DESTROYED'
+}
+
 /** Returns true if a transaction lost a race and may be repeated. */
 export function isSerialization(error: unknown): boolean {
   const code = readErrorCode(error)

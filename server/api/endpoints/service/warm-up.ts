@@ -22,14 +22,18 @@ export async function warmUp(parts: {
   readonly rehearseMoves: () => Promise<void>
   /** Runs the code of calls. */
   readonly rehearseCalls: () => Promise<void>
+  /** True once this process has closed its connections: a start that fails says why. */
+  readonly isOwnEnd: (error: unknown) => boolean
   readonly log: Log
 }): Promise<void> {
-  const { sql, rehearseMoves, rehearseCalls, log } = parts
+  const { sql, rehearseMoves, rehearseCalls, isOwnEnd, log } = parts
   const rehearseStatements = async () => {
     await findKeys(sql, [randomBytes(32)])
     await rehearseMoves()
   }
-  const report = (error: unknown) => log.info({ error }, 'the first calls may be slower')
+  const report = (error: unknown) => {
+    if (!isOwnEnd(error)) log.info({ error }, 'the first calls may be slower')
+  }
   const all = Promise.all(
     [...Array.from({ length: SESSIONS }, rehearseStatements), rehearseCalls()].map((work) =>
       work.catch(report),

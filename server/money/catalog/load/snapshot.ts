@@ -4,6 +4,7 @@
  * Planned prices are part of the snapshot and take effect by the clock, without a job.
  */
 import type { Sql } from 'postgres'
+import { isOwnEnd } from '../../../base/database/unavailable.ts'
 import type { Log } from '../../../base/lib/log.ts'
 import { type SecretBox, SecretError } from '../../../base/lib/secrets/secrets.ts'
 import type { CatalogSnapshot, Channel, Model } from '../catalog.ts'
@@ -222,10 +223,4 @@ export function openStoredChannel(
     if (error instanceof SecretError) return { problem: error.message }
     throw error
   }
-}
-
-/** Returns true if this process has closed its connections. */
-function isOwnEnd(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return code === 'CONNECTION_ENDED' || code === 'CONNECTION_DESTROYED'
 }
