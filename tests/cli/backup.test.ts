@@ -130,6 +130,8 @@ test('restore and restore --verify say what they compared, and what differs', as
 
   const same = await json('restore', '--from', copy, '--verify')
   assert.deepEqual([same.compared.same, same.audit.ok], [true, true])
+  await sql`insert into owner (id, lease_until) values ('own_idle', now())`
+  assert.equal((await run('restore', '--from', copy, '--verify')).code, 0, 'a lease is no change')
   assert.equal((await run('account', 'create', '--name', 'Bob')).code, 0)
   const different = await run('restore', '--from', copy, '--verify')
   assert.equal(different.code, 1)
