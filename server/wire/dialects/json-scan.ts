@@ -4,7 +4,7 @@
  * and records where each top-level member is, for `splice.ts`. JSON.parse judges the syntax.
  */
 import { isUtf8 } from 'node:buffer'
-import { skipString } from '../../base/lib/text/json-string.ts'
+import { decodeKey, hasEscape, skipString } from '../../base/lib/text/json-string.ts'
 import { type JsonRefusal, type JsonRefusalReason, refuseJson } from './json-refusal.ts'
 
 export interface JsonLimits {
@@ -44,6 +44,8 @@ export type JsonScan =
        * body that is parsed in steps there are none.
        */
       readonly commas: readonly number[]
+      /** True if a key at any depth is written with an escape. */
+      readonly hasEscapedKeys: boolean
     }
   | JsonRefusal
 
@@ -86,6 +88,10 @@ interface Cursor {
   commas: number[] | undefined
   /** Members of nested objects so far. */
   inside: number
+  /** See JsonScan. */
+  hasEscapedKeys: boolean
+  /** The offset of the last string inside of a container. */
+  lastString: number
   /** Set once a reader below has returned false. */
   refusal: JsonRefusalReason | undefined
   /** Containers that are open around the position; 0 between the members that are read. */
@@ -129,7 +135,8 @@ export function* scanInSteps(
   const double = findDuplicate(members)
   if (double !== undefined) return refuseJson('duplicate_key', double.keyStart, double.key)
   const fields = new Map(members.map((member) => [member.key, member]))
-  return { ok: true, fields, commas: cursor.commas ?? [] }
+  const { commas = [], hasEscapedKeys } = cursor
+  return { ok: true, fields, commas, hasEscapedKeys }
 }
 
 /**
@@ -160,8 +167,8 @@ export function scannerAt(
   limits: JsonLimits = NO_LIMITS,
   pauseAt = Infinity,
 ): Cursor {
-  const counts = { values: 1, inside: 0, level: 0, commas: undefined }
-  return { bytes, limits, position, refusal: undefined, pauseAt, ...counts }
+  const counts = { values: 1, inside: 0, level: 0, commas: undefined, lastString: position }
+  return { bytes, limits, position, refusal: undefined, pauseAt, hasEscapedKeys: false, ...counts }
 }
 
 /** Reads an object from its opening brace on. After a refusal the last member is the culprit. */
@@ -224,6 +231,7 @@ export function readKey(cursor: Cursor): string | undefined {
   if (skipSpace(cursor) !== COLON) return undefined
   cursor.position++
   skipSpace(cursor)
+  cursor.hasEscapedKeys ||= hasEscape(bytes, start, end)
   return decodeKey(bytes, start, end)
 }
 
@@ -250,16 +258,6 @@ const PLAIN_KEY = /^[a-z0-9_]*$/
 /** One spelling for all letter cases; upper case first, because U+017F and U+212A fold so. */
 export function foldKey(key: string): string {
   return PLAIN_KEY.test(key) ? key : key.toUpperCase().toLowerCase()
-}
-
-function decodeKey(bytes: Buffer, start: number, end: number): string | undefined {
-  const raw = bytes.toString('utf8', start + 1, end - 1)
-  if (!raw.includes('\\')) return raw
-  try {
-    return JSON.parse(`"${raw}"`)
-  } catch {
-    return undefined
-  }
 }
 
 /**
@@ -302,6 +300,7 @@ function skipContainer(cursor: Cursor): boolean {
     if (action === STRING) {
       const end = skipString(bytes, cursor.position)
       if (end === -1) return stop(cursor, 'syntax')
+      cursor.lastString = cursor.position
       cursor.position = end
     } else if (action === NUMBER) {
       if (!skipNumber(cursor)) return false
@@ -309,7 +308,12 @@ function skipContainer(cursor: Cursor): boolean {
       if (action === OPEN) level++
       else if (action === CLOSE) level--
       if (action === OPEN || action === SEPARATOR) cursor.values++
-      else if (action === NAME_END) cursor.inside++
+      else if (action === NAME_END) {
+        cursor.inside++
+        cursor.hasEscapedKeys ||= hasEscape(bytes, cursor.lastString, cursor.position)
+        // No byte of malformed text is read twice.
+        cursor.lastString = cursor.position
+      }
       if (action === SEPARATOR && level === 2) cursor.commas?.push(cursor.position)
       if (level > limits.depth) return stop(cursor, 'too_deep')
       if (cursor.values > limits.values) return stop(cursor, 'too_many_values')

@@ -28,3 +28,20 @@ function isEscaped(bytes: Buffer, offset: number, floor: number): boolean {
   while (slash >= floor && bytes[slash] === BACKSLASH) slash--
   return (offset - slash) % 2 === 0
 }
+
+/** Returns true if the bytes of a string have an escape. */
+export function hasEscape(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] === BACKSLASH) return true
+  return false
+}
+
+/** Returns the text of a key with its quotes, or undefined if an escape of it is none. */
+export function decodeKey(bytes: Buffer, start: number, end: number): string | undefined {
+  const raw = bytes.toString('utf8', start + 1, end - 1)
+  if (!raw.includes('\\')) return raw
+  try {
+    return JSON.parse(`"${raw}"`)
+  } catch {
+    return undefined
+  }
+}

@@ -1,4 +1,8 @@
-/** Scans and parses the body of a request. */
+/**
+ * Scans and parses the body of a request. An escaped key never goes through `JSON.parse`: the
+ * engine takes it for a key of earlier objects if its first characters, as written, are that key. A
+ * body could so hide `max_tok\u0065ns` behind `max_tok\\u0` of another one.
+ */
 import type { JsonObject } from '../../../base/lib/json.ts'
 import { parseLargeJson } from '../../../base/lib/text/large-json.ts'
 import { type JsonRefusal, refuseJson } from '../json-refusal.ts'
@@ -31,7 +35,8 @@ export function* parseInSteps(bytes: Buffer, limits?: JsonLimits): Generator<voi
   if (!scan.ok) return scan
   let value: JsonObject
   try {
-    if (bytes.length > STEPPED_BYTES) value = (yield* parseLargeJson(bytes)) as JsonObject
+    const isStepped = bytes.length > STEPPED_BYTES || scan.hasEscapedKeys
+    if (isStepped) value = (yield* parseLargeJson(bytes)) as JsonObject
     else if (bytes.length > PIECED_BYTES) value = parsePieces(bytes, scan)
     // The scan has found an object.
     else value = JSON.parse(bytes.toString('utf8')) as JsonObject
