@@ -5,7 +5,6 @@ import fc from 'fast-check'
 import { createChatUsageReader } from '../../../server/wire/dialects/chat/read-usage.ts'
 import { createMessagesUsageReader } from '../../../server/wire/dialects/messages/read-usage.ts'
 import { createResponseUsageReader } from '../../../server/wire/dialects/responses/read-usage.ts'
-import { createSpeechTap } from '../../../server/wire/dialects/speech/tap.ts'
 import { createAudioEventTap } from '../../../server/wire/dialects/synthesis/tap.ts'
 import { createTranscriptTap } from '../../../server/wire/dialects/transcription/read-usage.ts'
 import type { UsageReading } from '../../../server/wire/dialects/usage/usage-reading.ts'
@@ -134,7 +133,7 @@ describe('a smaller statement behind a real one', () => {
     assert.equal(reader.reading().passes?.[0]?.usage.image_output_token, 9)
   })
 
-  test('speech and transcripts', () => {
+  test('sound and transcripts', () => {
     const events = [REAL, { input_tokens: 0, output_tokens: 0 }].map((usage) => ({ usage }))
     const taps = [
       [createAudioEventTap(), 'audio_output_token'],
@@ -144,12 +143,6 @@ describe('a smaller statement behind a real one', () => {
       for (const one of events) tap.push(Buffer.from(`data: ${JSON.stringify(one)}\n\n`))
       assert.equal(tap.report().usage?.[unit], 5)
     }
-    const speech = createSpeechTap()
-    for (const words of [40, 0]) {
-      const line = { code: 0, data: null, usage: { text_words: words } }
-      speech.push(Buffer.from(`${JSON.stringify(line)}\n`))
-    }
-    assert.equal(speech.report().usage?.character, 40)
   })
 })
 
