@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isTooDeep, printValue } from '../../server/base/lib/json.ts'
+import fc from 'fast-check'
+import { isTooDeep, printValue, tryParseJson } from '../../server/base/lib/json.ts'
 
 test('any value is printed, whatever its members are called', () => {
   const odd = JSON.parse('{"toString":2,"valueOf":null,"__proto__":{"toString":3}}')
@@ -17,4 +18,26 @@ test('what is nested deeper than a hundred levels is too deep', () => {
   assert.equal(isTooDeep(nest(100)), false)
   assert.equal(isTooDeep(nest(102)), true)
   assert.equal(isTooDeep('a'), false)
+})
+
+test('a key with an escape is read as it is, whatever was read before', () => {
+  const read = (text: string) => tryParseJson(Buffer.from(text))
+  const fills = ['1', '"\\n:"', '{"b":"\\""}', '[ "a\\u0041" , {} ]']
+  for (const fill of fills) {
+    for (let times = 0; times < 3; times += 1) JSON.parse(`{"city":${fill},"\\\\u":1}`)
+    const document = read(`{"city":${fill},"\\u57ce\\u5e02" :2}`)
+    assert.deepEqual(document, { ...JSON.parse(`{"city":${fill}}`), 城市: 2 })
+  }
+  assert.deepEqual(read('\ufeff{"\\u0061":"\ufeff"}'), { a: '\ufeff' })
+  for (const broken of ['{"\\u00":1}', '{"\\a":1}', '{"\\n":1', '"\\":1']) {
+    assert.equal(read(broken), undefined, broken)
+  }
+})
+
+test('any document is read as the engine reads it', () => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      assert.deepEqual(tryParseJson(Buffer.from(text)), JSON.parse(text))
+    }),
+  )
 })

@@ -1,4 +1,6 @@
 /** Access to JSON values of unknown shape. */
+import { hasEscapedKey } from './text/json-string.ts'
+import { parseLargeJson } from './text/large-json.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -22,13 +24,25 @@ export function asString(value: unknown): string | undefined {
 
 const BYTE_ORDER_MARK = '\uFEFF'
 
-/** Parses JSON with or without a byte order mark. Returns undefined for invalid JSON. */
+/**
+ * Parses JSON with or without a byte order mark. Returns undefined for invalid JSON. The engine may
+ * take a key with an escape for a key of another document: such documents are read without it.
+ */
 export function tryParseJson(bytes: Buffer): unknown {
   const text = bytes.toString('utf8')
   try {
-    return JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text)
+    const json = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text
+    return hasEscapedKey(bytes) ? parseEscaped(json) : JSON.parse(json)
   } catch {
     return undefined
+  }
+}
+
+function parseEscaped(json: string): unknown {
+  const parsing = parseLargeJson(Buffer.from(json))
+  for (;;) {
+    const { done, value } = parsing.next()
+    if (done) return value
   }
 }
 

@@ -1,5 +1,7 @@
 /** Folds the many forms of one character to one. */
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII has one form
+const ASCII = /^[\u0000-\u007f]*$/
 const MARKS = /[\p{M}\p{Cf}]+/gu
 
 /**
@@ -9,5 +11,6 @@ const MARKS = /[\p{M}\p{Cf}]+/gu
  * stop the process for seconds.
  */
 export function foldForms(text: string): string {
+  if (ASCII.test(text)) return text
   return text.replace(MARKS, '').normalize('NFKC')
 }

@@ -1,6 +1,7 @@
 /** Finds the ends of strings in the bytes of JSON. */
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
+const COLON = 0x3a
 /** Walking a short string is cheaper than a call of the native search. */
 const WALK_BYTES = 32
 
@@ -34,6 +35,22 @@ export function hasEscape(bytes: Buffer, start: number, end: number): boolean {
   for (let at = start; at < end; at++) if (bytes[at] === BACKSLASH) return true
   return false
 }
+
+/** Returns true if a key of the document, which must be JSON, is written with an escape. */
+export function hasEscapedKey(bytes: Buffer): boolean {
+  for (let at = bytes.indexOf(BACKSLASH); at !== -1; ) {
+    // The string that it is in, from its first escape on.
+    let end = skipString(bytes, at - 1)
+    if (end === -1) return false
+    while (isSpace(bytes[end])) end += 1
+    if (bytes[end] === COLON) return true
+    at = bytes.indexOf(BACKSLASH, end)
+  }
+  return false
+}
+
+const isSpace = (byte: number | undefined) =>
+  byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
 /** Returns the text of a key with its quotes, or undefined if an escape of it is none. */
 export function decodeKey(bytes: Buffer, start: number, end: number): string | undefined {
