@@ -107,7 +107,7 @@ test('a word or a number in other characters is the same, or is not read', () =>
     fc.assert(
       fc.property(written, (fact) => {
         const isSame = factorOf(value, fact) === 2n
-        const isOther = /^[a-z0-9]+px$/i.test(fact.trim())
+        const isOther = fact.endsWith('px')
         assert.equal(canRead(prices, 'fact', fact) && !isOther, isSame, JSON.stringify(fact))
       }),
     )
@@ -142,7 +142,16 @@ test('usual words are read, whether a price names them or not', () => {
     'v1.5',
     'a/b-2',
     '水彩画',
+    'watercolor, soft',
+    '水彩，柔和',
+    "kid's book & more!",
+    '<3d cartoon>',
+    'हिन्दी',
+    'cafe\u0301',
+    'from 1920 to 1935',
+    'x'.repeat(1_000),
     7,
+    -1,
   ]) {
     assert.ok(canRead(when('hd'), 'fact', word), `${word}`)
   }
@@ -150,10 +159,17 @@ test('usual words are read, whether a price names them or not', () => {
   for (const word of ['enabled', 2, -1, '01', 'ｔｒｕｅ', '']) {
     assert.ok(!canRead(when(true), 'fact', word), `${word}`)
   }
-  for (const word of [30, '30', '6e1', '+7.5'])
+  for (const word of ['720p', '5s', 'auto', '']) {
+    assert.ok(canRead(when(['480p', 60]), 'fact', word), word)
+  }
+  for (const word of ['1280:720', 'x'.repeat(1_001), '(２k)']) {
+    assert.ok(!canRead(when('2K'), 'fact', word), word)
+  }
+  for (const word of [30, '30', '6e1', '+7.5', 'auto'])
     assert.ok(canRead(when(60), 'fact', word), `${word}`)
-  for (const word of ['60fps', '６０', '٦٠', '6_0', '0x3c', true]) {
+  for (const word of ['60fps', '６０', '٦٠', '6_0', '0x3c', true, 'true', 'Infinity']) {
     assert.ok(!canRead(when({ min: 60 }), 'fact', word), `${word}`)
+    assert.ok(word === 'Infinity' || !canRead(when(60), 'fact', word), `${word}`)
   }
   assert.ok(canRead(when('hd'), 'other', 'ｈｄ'), 'no price depends on it')
   assert.ok(canRead(when('１Ｋ'), 'fact', '１Ｋ'), 'a price names it')

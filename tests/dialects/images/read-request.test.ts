@@ -84,3 +84,13 @@ test('a sequence has as many as its options allow, and fifteen by itself', () =>
   assert.equal(countImagesMost({ ...auto, ...options, n: 6 }), 6)
   assert.equal(countImagesMost({ ...options, sequential_image_generation: 'disabled' }), 1)
 })
+
+test('orders in a list under a name of counts are held for as well', () => {
+  assert.equal(countImagesMost({ samples: [{ num_images: 4 }] }), 4)
+  assert.equal(countImagesMost({ batch_size: [{ n: 3 }, 2] }), 3)
+  assert.equal(countImagesMost({ n: 1, instances: [{ n: 3 }, { n: 2 }] }), 5)
+})
+
+test('a name with digits or letters of its own is no count', () => {
+  assert.equal(countImagesMost({ n: 1, n_8: 12, 图n: 14, x: { n1: [9] } }), 1)
+})

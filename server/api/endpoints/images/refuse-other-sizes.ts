@@ -3,7 +3,7 @@
  * `resolution` beside `size`, and would make and bill another picture than the one that is held.
  */
 import { invalidField } from '../../../base/lib/errors.ts'
-import { isAbsent, isObject } from '../../../base/lib/json.ts'
+import { isAbsent } from '../../../base/lib/json.ts'
 import { foldForms } from '../../../base/lib/text/fold-forms.ts'
 import type { QuotedRequest } from '../../../work/pipeline/metering.ts'
 
@@ -38,16 +38,24 @@ export function refuseOtherSizes({ value, model }: QuotedRequest): void {
 }
 
 function refuseInside(value: object, fact: string, path: string, depth: number): void {
+  if (Array.isArray(value)) {
+    if (depth === 0) return
+    for (const [index, item] of value.entries()) {
+      if (isContainer(item)) refuseInside(item, fact, `${path}${index}.`, depth - 1)
+    }
+    return
+  }
   for (const [name, inner] of Object.entries(value)) {
     if (isAbsent(inner) || (path === '' && (name === fact || OTHERS.has(name)))) continue
     if (hasWord(name, fact)) {
       const problem = `the price of this model depends on its ${fact}: send it as \`${fact}\``
       throw invalidField(`${path}${name}`, problem)
     }
-    const isDeep = isObject(inner) || Array.isArray(inner)
-    if (isDeep && depth > 0) refuseInside(inner, fact, `${path}${name}.`, depth - 1)
+    if (isContainer(inner) && depth > 0) refuseInside(inner, fact, `${path}${name}.`, depth - 1)
   }
 }
+
+const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 function hasWord(name: string, fact: string): boolean {
   if (name.length > NAME_LENGTH_MAX) return false

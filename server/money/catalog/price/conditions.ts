@@ -137,6 +137,7 @@ export function namesValue(
  * cannot, such as digits of another script: the caller would choose the price by them.
  */
 export function canRead(prices: readonly PriceEntry[], name: string, fact: Facts[string]): boolean {
+  if (String(fact).length > FACT_LENGTH_MAX) return false
   if (namesValue(prices, name, fact)) return true
   const conditions = prices.flatMap(({ when = {} }): Condition[] => {
     const condition = Object.hasOwn(when, name) ? when[name] : undefined
@@ -144,23 +145,54 @@ export function canRead(prices: readonly PriceEntry[], name: string, fact: Facts
   })
   return conditions.every((condition) => {
     if (typeof condition === 'boolean') return toBoolean(fact) !== undefined
-    return typeof condition === 'string' ? isPlain(fact) : toNumber(fact) !== undefined
+    if (typeof condition === 'string') return !maySpell(fact, condition)
+    return toNumber(fact) !== undefined || !maySpellNumber(fact, condition)
   })
 }
 
-/** Letters and digits, and what joins words; no digits but ASCII's. */
-const PLAIN = /^[\p{L}0-9](?:[\p{L}0-9 _.:+/-]{0,100}[\p{L}0-9])?$/u
-const LONG_NUMBER = /\d{3,}/g
+const FACT_LENGTH_MAX = 1_000
 
-/** Returns true for a word, a number or a size that nobody takes for another one. */
-function isPlain(fact: Facts[string]): boolean {
+/** Returns true for a text that a vendor may take for a word or a size that it does not equal. */
+function maySpell(fact: Facts[string], condition: string): boolean {
   const word = wordOf(fact)
-  if (word === '' || CANONICAL_SIZE.test(word)) return true
-  if (!PLAIN.test(word) || foldForms(word) !== word) return false
+  if (CANONICAL_SIZE.test(word)) return false
+  const folded = foldWord(word)
+  const letters = folded.replace(BETWEEN_WORDS, '')
+  if (letters !== '' && letters === foldWord(wordOf(condition)).replace(BETWEEN_WORDS, '')) {
+    return true
+  }
   // Two sides of a picture, written otherwise than as a size.
-  return (word.match(LONG_NUMBER) ?? []).length < 2
+  return /\d/.test(condition) && (folded.match(LONG_NUMBER) ?? []).length > 1
 }
 const CANONICAL_SIZE = /^\d{1,6}x\d{1,6}$/
+const BETWEEN_WORDS = /[^\p{L}\p{N}]+/gu
+const LONG_NUMBER = /\d{3,}/g
+
+/** Returns true for a text that is no number here, and may be one to a vendor. */
+function maySpellNumber(fact: Facts[string], condition: Condition): boolean {
+  if (typeof fact !== 'string') return true
+  const folded = foldWord(fact).replaceAll('_', '')
+  if (NO_DIGITS.test(folded)) return toBoolean(folded) !== undefined
+  if (typeof condition !== 'number' || OTHER_BASE.test(folded)) return true
+  return (folded.match(DECIMALS) ?? []).some((one) => Number(one) === condition)
+}
+const NO_DIGITS = /^(?![\s+-]*(?:inf|nan))\P{N}*$/u
+const OTHER_BASE = /0[xbo]/
+const DECIMALS = /\d+(?:\.\d+)?(?:e[+-]?\d{1,2})?/g
+
+/** Returns the text in lower case, with all forms of a letter or a digit as one. */
+function foldWord(word: string): string {
+  return foldForms(word).toLowerCase().replace(OTHER_DIGIT, digitOf)
+}
+const OTHER_DIGIT = /[^\P{Nd}0-9]/gu
+
+/** The ten digits of a script follow each other. */
+function digitOf(digit: string): string {
+  const code = digit.codePointAt(0) ?? 0
+  let zero = code
+  while (code - zero < 9 && /\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1
+  return String(code - zero)
+}
 
 function holds(condition: Condition, fact: Facts[string]): boolean {
   if (typeof condition !== 'object') return isSame(condition, fact)

@@ -40,24 +40,30 @@ export function countImagesMost(value: JsonObject): number {
 
 /** Members may mean the same number; items of a list are orders beside each other. */
 function countInside(value: object, depth: number): number {
-  const isList = Array.isArray(value)
   let most = 0
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      if (typeof item !== 'object' || item === null || depth === 0) continue
+      most = Math.min(most + countInside(item, depth - 1), IMAGES_STATED_MAX)
+    }
+    return most
+  }
   for (const [name, inner] of Object.entries(value)) {
-    const count = countMember(name, inner, depth)
-    most = Math.min(isList ? most + count : Math.max(most, count), IMAGES_STATED_MAX)
+    most = Math.min(Math.max(most, countMember(name, inner, depth)), IMAGES_STATED_MAX)
   }
   return most
 }
 
 function countMember(name: string, inner: unknown, depth: number): number {
-  if (isObject(inner)) return depth > 0 ? countInside(inner, depth - 1) : 0
-  const isCount = isCountName(name)
-  if (!Array.isArray(inner)) return isCount ? readNumber(inner) : 0
-  if (isCount) return Math.max(0, ...inner.slice(0, IMAGES_STATED_MAX).map(readNumber))
-  return depth > 0 ? countInside(inner, depth - 1) : 0
+  const isContainer = typeof inner === 'object' && inner !== null
+  const inside = isContainer && depth > 0 ? countInside(inner, depth - 1) : 0
+  if (isObject(inner) || !isCountName(name)) return inside
+  if (!Array.isArray(inner)) return readNumber(inner)
+  return Math.max(inside, ...inner.slice(0, IMAGES_STATED_MAX).map(readNumber))
 }
 
-const MARKS = /[^a-z]/g
+/** What stands between the words of a name. */
+const MARKS = /[^\p{L}\p{N}]/gu
 const NAME_LENGTH_MAX = 40
 
 function isCountName(name: string): boolean {
