@@ -15,3 +15,11 @@ export function isStatedError(error: unknown): boolean {
   if (!isObject(error)) return typeof error === 'string' && error !== ''
   return Object.values(error).some((value) => Boolean(value))
 }
+
+const HEAD_BYTES = 200
+const MARKUP = /^(?:\xef\xbb\xbf)?\s*<(?:!doctype\b|!--|\?xml\b|(?:html|head|body|title|meta)\b)/i
+
+/** Returns true for bytes that begin like a page of HTML, which servers send in place of answers. */
+export function beginsLikePage(bytes: Buffer): boolean {
+  return MARKUP.test(bytes.toString('latin1', 0, HEAD_BYTES))
+}

@@ -57,7 +57,15 @@ test('a page in place of sound is an error; sound that is called a page is sound
     return { passed, outputBytes, finished, isError: error !== undefined }
   }
   const page = { passed: [undefined, undefined], outputBytes: 0, finished: false, isError: true }
-  assert.deepEqual(through(true, '<html>', '<p>'), page)
+  for (const head of [
+    '<html>',
+    '\n<!DOCTYPE html>',
+    '\ufeff<?xml version="1.0"?>',
+    '<!-- down -->',
+  ]) {
+    assert.deepEqual(through(true, head, '<p>'), page)
+  }
+  assert.equal(through(true, '<ab').isError, false)
   const sound = { passed: ['ab', '<c'], outputBytes: 4, finished: true, isError: false }
   assert.deepEqual(through(true, 'ab', '<c'), sound)
   const loud = { passed: ['<ab'], outputBytes: 3, finished: true, isError: false }

@@ -5,15 +5,13 @@
 import { asString, isObject, member, tryParseJson } from '../../../base/lib/json.ts'
 import type { Quantities } from '../../../base/lib/units.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
-import { UPSTREAM_ERROR } from '../reported-error.ts'
+import { beginsLikePage, UPSTREAM_ERROR } from '../reported-error.ts'
 import { createSseParser, type SseEvent } from '../sse.ts'
 import { readCount } from '../usage/read-count.ts'
 import { readStatedCost } from '../usage/stated-cost.ts'
 import { isEmpty, largerOfEach } from '../usage/usage-reading.ts'
 import type { AudioFormat } from './formats.ts'
 import { createSpeechMeter } from './measure-speech.ts'
-
-const LESS_THAN = 0x3c
 
 /**
  * Creates a relay for the bytes of a file, which has no error form: a broken answer is cut off.
@@ -26,7 +24,7 @@ export function createAudioTap(format: AudioFormat, isCalledPage = false): Relay
   let isPage = false
   return {
     push(chunk) {
-      if (outputBytes === 0) isPage ||= isCalledPage && chunk[0] === LESS_THAN
+      if (outputBytes === 0) isPage ||= isCalledPage && beginsLikePage(chunk)
       if (isPage) return undefined
       outputBytes += chunk.length
       meter.push(chunk)

@@ -2,6 +2,7 @@
 import { asString, isObject, member, tryParseJson } from '../../../base/lib/json.ts'
 import { readChatUsage } from '../chat/read-usage.ts'
 import type { Relay, RelayReport } from '../relay.ts'
+import { beginsLikePage } from '../reported-error.ts'
 import { createSseParser } from '../sse.ts'
 import { type BodyReading, createBodyTap } from '../tap.ts'
 import { readCount, readDecimal } from '../usage/read-count.ts'
@@ -55,7 +56,6 @@ function readError(document: unknown) {
   return { type: 'server_error', message: message ?? 'upstream provider error' }
 }
 
-const MARKUP = /^\s*<(?:!doctype|html|head|body)\b/i
 const HEAD_BYTES = 200
 
 /**
@@ -64,7 +64,7 @@ const HEAD_BYTES = 200
  */
 export function createPlainTap(isCalledPage = false): Relay {
   const tap = createBodyTap((document) => {
-    const isPage = isCalledPage && MARKUP.test(head.toString('latin1'))
+    const isPage = isCalledPage && beginsLikePage(head)
     if (!isPage && !isObject(member(document, 'error'))) return { outputBytes }
     return { outputBytes: 0, error: readError(document) }
   })

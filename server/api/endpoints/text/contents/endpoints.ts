@@ -218,12 +218,14 @@ const getContentsModel: AccountEndpoint = {
   },
 }
 
-/** Returns the endpoint with Google's answer for clients that send the key in Google's header. */
+/** Returns the endpoint with Google's answer for clients whose only key is in Google's header. */
 function answerGoogle(endpoint: AccountEndpoint, theirs: AccountEndpoint): AccountEndpoint {
   return {
     ...endpoint,
     handle: (context, ...more) => {
-      const isTheirs = context.request.headers['x-goog-api-key'] !== undefined
+      const { headers } = context.request
+      const hasOther = headers.authorization !== undefined || headers['x-api-key'] !== undefined
+      const isTheirs = Boolean(headers['x-goog-api-key']) && !hasOther
       return (isTheirs ? theirs : endpoint).handle(context, ...more)
     },
   }
