@@ -232,8 +232,8 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: 'A member that may decide the size of a picture is refused',
     mistake: 'reads the top alone',
     file: 'server/api/endpoints/images/refuse-other-sizes.ts',
-    find: 'if (isDeep && depth > 0) refuseInside',
-    replace: 'if (isDeep && depth < 0) refuseInside',
+    find: 'if (isContainer(inner) && depth > 0) refuseInside',
+    replace: 'if (isContainer(inner) && depth < 0) refuseInside',
     tests: ['tests/endpoints/images/image-generations.test.ts'],
   },
   {

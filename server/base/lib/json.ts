@@ -1,6 +1,6 @@
 /** Access to JSON values of unknown shape. */
-import { hasEscapedKey } from './text/json-string.ts'
-import { parseLargeJson } from './text/large-json.ts'
+import { hasEscapedKey } from './json/json-string.ts'
+import { parseLargeJson } from './json/large-json.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 

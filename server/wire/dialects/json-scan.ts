@@ -4,7 +4,7 @@
  * and records where each top-level member is, for `splice.ts`. JSON.parse judges the syntax.
  */
 import { isUtf8 } from 'node:buffer'
-import { decodeKey, hasEscape, skipString } from '../../base/lib/text/json-string.ts'
+import { decodeKey, hasEscape, skipString } from '../../base/lib/json/json-string.ts'
 import { type JsonRefusal, type JsonRefusalReason, refuseJson } from './json-refusal.ts'
 
 export interface JsonLimits {

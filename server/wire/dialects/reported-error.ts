@@ -19,7 +19,7 @@ export function isStatedError(error: unknown): boolean {
 const HEAD_BYTES = 200
 const MARKUP = /^(?:\xef\xbb\xbf)?\s*<(?:!doctype\b|!--|\?xml\b|(?:html|head|body|title|meta)\b)/i
 
-/** Returns true for bytes that begin like a page of HTML, which servers send in place of answers. */
+/** Returns true for bytes that begin like a page of HTML, sent in place of an answer. */
 export function beginsLikePage(bytes: Buffer): boolean {
   return MARKUP.test(bytes.toString('latin1', 0, HEAD_BYTES))
 }

@@ -22,8 +22,8 @@ const PLACES = [
   'server/wire/upstreams/rerank/',
   'server/api/endpoints/text/',
   'server/base/lib/text/shorten-json.ts',
-  'server/base/lib/text/json-string.ts',
-  'server/base/lib/text/large-json.ts',
+  'server/base/lib/json/json-string.ts',
+  'server/base/lib/json/large-json.ts',
 ]
 const TYPES: Readonly<Record<string, Takes>> = {
   Buffer: 'bytes',

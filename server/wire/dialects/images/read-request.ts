@@ -62,7 +62,7 @@ function countMember(name: string, inner: unknown, depth: number): number {
   return Math.max(inside, ...inner.slice(0, IMAGES_STATED_MAX).map(readNumber))
 }
 
-/** What stands between the words of a name. */
+/** The signs between the words of a name. */
 const MARKS = /[^\p{L}\p{N}]/gu
 const NAME_LENGTH_MAX = 40
 

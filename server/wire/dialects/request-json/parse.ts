@@ -3,8 +3,9 @@
  * engine takes it for a key of earlier objects if its first characters, as written, are that key. A
  * body could so hide `max_tok\u0065ns` behind `max_tok\\u0` of another one.
  */
+
+import { parseLargeJson } from '../../../base/lib/json/large-json.ts'
 import type { JsonObject } from '../../../base/lib/json.ts'
-import { parseLargeJson } from '../../../base/lib/text/large-json.ts'
 import { type JsonRefusal, refuseJson } from '../json-refusal.ts'
 import { type JsonFields, type JsonLimits, runSteps, scanInSteps } from '../json-scan.ts'
 import { findInnerDuplicate } from './find-duplicate.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parseLargeJson } from '../../../server/base/lib/text/large-json.ts'
+import { parseLargeJson } from '../../../server/base/lib/json/large-json.ts'
 import { anyText } from '../../support/any-text.ts'
 
 const MB = 1024 ** 2
