@@ -117,12 +117,19 @@ test('an embedded database is the supervisor’s, and a demo has one worker', as
   }
 })
 
+const OUT_OF_TIME = /UND_ERR_(?:HEADERS|BODY)_TIMEOUT/
+
 test('workers that start together make their own calls to themselves', async () => {
   const env = { WORKERS: '4', LOG_LEVEL: 'info', LOG_FORMAT: 'json' }
   const { gateway, stop } = await startStage({ env })
   try {
     await until('four starts', () => workers(gateway).length >= 4 || undefined)
-    assert.doesNotMatch(gateway.log(), /the first calls may be slower/)
+    // On a busy machine a call to itself may take too long, which is no other worker's doing.
+    const refused = gateway
+      .log()
+      .split('\n')
+      .filter((line) => line.includes('the first calls may be slower') && !OUT_OF_TIME.test(line))
+    assert.deepEqual(refused, [])
   } finally {
     await stop()
   }
