@@ -75,6 +75,9 @@ test('the size of the answer decides, unless it may be the requested one in othe
     ['1024x1024', '2048x2048', '2048x2048'],
     ['2K', '1024x1024', '1024x1024'],
     ['2K', '2304x1728', '2K'],
+    ['2K', '1920x1080', '2K'],
+    ['2K', '1800x900', '1800x900'],
+    ['2K', '2048x2100', '2K'],
     ['2k', '2848x1600', '2k'],
     ['2K', '4096x4096', '4096x4096'],
     ['1024x1024', '1032x1024', '1024x1024'],
@@ -99,6 +102,7 @@ test('thousands of pixels a side are a size as well, where no price names what w
   const prices: readonly PriceEntry[] = [small, { unit: 'image', per: 1, amountNanos: 6n }]
   for (const [size, served, charged] of [
     ['1024x1024', '2K', '2K'],
+    ['2048x256', '2K', '2K'],
     ['1K', '2k', '2k'],
     ['1K', '2048x2048', '2048x2048'],
     ['1K', '512x512', '1K'],

@@ -24,15 +24,20 @@ export function asString(value: unknown): string | undefined {
 
 const BYTE_ORDER_MARK = '\uFEFF'
 
+/** The other reader takes up to ten times as long; nothing else runs meanwhile, 25 ms here. */
+const ESCAPED_BYTES_MAX = 256 * 1024
+
 /**
  * Parses JSON with or without a byte order mark. Returns undefined for invalid JSON. The engine may
- * take a key with an escape for a key of another document: such documents are read without it.
+ * take a key with an escape for a key of another document: such documents are read without it,
+ * unless they are large.
  */
 export function tryParseJson(bytes: Buffer): unknown {
   const text = bytes.toString('utf8')
   try {
     const json = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text
-    return hasEscapedKey(bytes) ? parseEscaped(json) : JSON.parse(json)
+    const isOther = bytes.length <= ESCAPED_BYTES_MAX && hasEscapedKey(bytes)
+    return isOther ? parseEscaped(json) : JSON.parse(json)
   } catch {
     return undefined
   }

@@ -32,26 +32,42 @@ function maySame(requested: Facts[string], served: Facts[string]): boolean {
   if (/\dx\d+ /i.test(served)) return false
   const [one, other] = [readSize(requested), readSize(served)]
   if (one === undefined || other === undefined) return true
-  if (one.pixels === undefined || other.pixels === undefined) return one.side === other.side
+  if (one.pixels === undefined || other.pixels === undefined) {
+    // Served pixels alone have a long side: no picture is larger than the requested size by it.
+    return one.side === other.side || one.side === other.longSide
+  }
   const [less = 0, more = 0] = [one.pixels, other.pixels].sort((a, b) => a - b)
   return more <= less * ROUNDING
 }
 
-/** A size in pixels, or in thousands of pixels a side: `2K` is any size of about 2048 by 2048. */
+/**
+ * A size in pixels, or in thousands of pixels a side: `2K` is any size of about 2048 by 2048, and
+ * `4K` also one with a long side of 3840 to 4096, as films have it.
+ */
 interface Size {
   readonly side: number
+  readonly longSide?: number
   readonly pixels?: number
 }
 
 function readSize(size: string): Size | undefined {
   const [, side] = /^([1-9])K$/i.exec(size.trim()) ?? []
   if (side !== undefined) return { side: Number(side) }
-  const pixels = readPixels(size)
-  if (pixels === undefined) return undefined
-  return { side: Math.max(1, Math.round(Math.sqrt(pixels) / SIDE)), pixels }
+  const [width, height] = readSides(size) ?? []
+  if (width === undefined || height === undefined) return undefined
+  const pixels = width * height
+  const longSide = Math.ceil(Math.max(width, height) / SIDE)
+  const isFull = Math.max(width, height) >= longSide * SIDE * FILM_SHARE
+  return {
+    side: Math.max(1, Math.round(Math.sqrt(pixels) / SIDE)),
+    ...(isFull && { longSide }),
+    pixels,
+  }
 }
+/** 3840 of 4096. */
+const FILM_SHARE = 0.9375
 
-function readPixels(size: string): number | undefined {
-  const [, width, height] = /^(\d{1,5}) ?[x*×] ?(\d{1,5})$/i.exec(size.trim()) ?? []
-  return width === undefined ? undefined : Number(width) * Number(height)
+function readSides(size: string): readonly number[] | undefined {
+  const [, ...sides] = /^(\d{1,5}) ?[x*×] ?(\d{1,5})$/i.exec(size.trim()) ?? []
+  return sides.length === 0 ? undefined : sides.map(Number)
 }

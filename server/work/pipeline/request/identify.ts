@@ -47,8 +47,13 @@ function readNamed({ envelope, request: { headers }, query }: Context): string |
   const header = headers['x-goog-api-key']
   const named = typeof header === 'string' && header !== '' ? header : undefined
   if (envelope === 'google') return named ?? (query.get('key') || undefined)
-  const isAlone = headers.authorization === undefined && headers['x-api-key'] === undefined
-  return isAlone ? named : undefined
+  return sendsGoogleKey(headers) ? named : undefined
+}
+
+/** Returns true if the only key of a request is in the header of Google's clients. */
+export function sendsGoogleKey(headers: IncomingHttpHeaders): boolean {
+  const { authorization, 'x-api-key': apiKey, 'x-goog-api-key': key } = headers
+  return Boolean(key) && authorization === undefined && apiKey === undefined
 }
 
 /**

@@ -92,6 +92,8 @@ describe('paths of Google', () => {
     assert.equal((await send('/v1/models', wrong)).status, 401)
     const both = { headers: { authorization: `Bearer ${key}`, 'x-goog-api-key': 'of-another' } }
     assert.equal((await send('/v1/files', both)).status, 200)
+    const list = await send('/v1/models', both)
+    assert.deepEqual([list.status, list.json.object], [200, 'list'], list.text)
   })
 
   async function expectBooked(answer: TestAnswer, basis = 'usage'): Promise<void> {

@@ -5,6 +5,7 @@ import { GatewayError, invalidField } from '../../../../base/lib/errors.ts'
 import type { Caller } from '../../../../money/accounts/accounts.ts'
 import { isSoldIn, type Model } from '../../../../money/catalog/catalog.ts'
 import { viewOf } from '../../../../work/pipeline/request/customer-view.ts'
+import { sendsGoogleKey } from '../../../../work/pipeline/request/identify.ts'
 import { readJson } from '../../../../work/pipeline/request/read-request.ts'
 import { getModel, listModels } from '../../account/models.ts'
 import type { AccountEndpoint, Endpoint, MeteredEndpoint, PlainServices } from '../../endpoint.ts'
@@ -223,9 +224,7 @@ function answerGoogle(endpoint: AccountEndpoint, theirs: AccountEndpoint): Accou
   return {
     ...endpoint,
     handle: (context, ...more) => {
-      const { headers } = context.request
-      const hasOther = headers.authorization !== undefined || headers['x-api-key'] !== undefined
-      const isTheirs = Boolean(headers['x-goog-api-key']) && !hasOther
+      const isTheirs = sendsGoogleKey(context.request.headers)
       return (isTheirs ? theirs : endpoint).handle(context, ...more)
     },
   }
