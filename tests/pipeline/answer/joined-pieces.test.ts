@@ -1,4 +1,4 @@
-/** Events that arrive in one read of the vendor's connection are delivered and charged exactly. */
+/** What arrives in one read of the vendor's connection is delivered and charged exactly. */
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { after, before, test } from 'node:test'
@@ -56,7 +56,14 @@ after(async () => {
   await vendor.stop()
 })
 
-async function call(key: string, isTogether: boolean, pieces: readonly string[], end = END) {
+interface Sent {
+  readonly isTogether: boolean
+  readonly end?: string
+  readonly stream?: boolean
+}
+
+async function call(key: string, pieces: readonly string[], sent: Sent) {
+  const { isTogether, end = END, stream = true } = sent
   answer = async (socket) => {
     const head = `${HEAD.join('\r\n')}\r\n\r\n`
     if (isTogether) {
@@ -69,7 +76,7 @@ async function call(key: string, isTogether: boolean, pieces: readonly string[],
     socket.end(end)
   }
   const messages = [{ role: 'user', content: 'hi' }]
-  const options = { stream: true, stream_options: { include_usage: true } }
+  const options = stream ? { stream, stream_options: { include_usage: true } } : {}
   const body = { model: 'chat', ...options, max_tokens: 10_000, messages }
   const reply = await gateway.post(CHAT, key, body)
   const { status, basis, charged, lines } = await gateway.record(reply, key)
@@ -87,11 +94,40 @@ for (const [name, pieces, end, found] of [
 ] as const) {
   test(`${name}, together: as one by one`, async () => {
     const { key } = await gateway.tenant()
-    const together = await call(key, true, pieces, end)
-    assert.deepEqual(together, await call(key, false, pieces, end))
+    const together = await call(key, pieces, { isTogether: true, end })
+    assert.deepEqual(together, await call(key, pieces, { isTogether: false, end }))
     for (const [member, value] of Object.entries(found)) {
       assert.equal(together[member as keyof typeof together], value, member)
     }
     assert.ok(together.text.startsWith(WORDS.join('')))
+  })
+}
+
+const MESSAGE = { role: 'assistant', content: 'some words' }
+const COMPLETION = JSON.stringify({
+  id: 'c',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, message: MESSAGE, finish_reason: 'stop' }],
+  usage: USAGE,
+})
+
+for (const [name, whole] of [
+  ['a whole answer', COMPLETION],
+  ['a stream in place of a whole answer', [...WORDS, ...ENDING].join('')],
+] as const) {
+  test(`${name} in any number of pieces behind its head is read to its end`, async () => {
+    const { key } = await gateway.tenant()
+    const inOne = await call(key, [whole], { isTogether: true, stream: false })
+    assert.deepEqual([inOne.code, inOne.basis, inOne.charged], [200, 'usage', '1.5'])
+    for (const count of [2, 3, 10]) {
+      const size = Math.ceil(whole.length / count)
+      const pieces = Array.from({ length: count }, (_, at) =>
+        whole.slice(at * size, size * (at + 1)),
+      )
+      const found = await call(key, pieces, { isTogether: true, stream: false })
+      assert.deepEqual(found, inOne, `${count} pieces`)
+    }
   })
 }

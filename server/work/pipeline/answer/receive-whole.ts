@@ -80,13 +80,22 @@ export function receiveWhole(
 ): Promise<readonly Buffer[]> {
   if (body.destroyed) return Promise.reject(brokenOff(body.errored, BROKEN))
   if (hasArrived(body) && body.readableLength <= Math.min(room.bytesMax, SMALL_BYTES)) {
-    // A small answer arrives with its head: it needs no listeners, and one read returns all of it.
-    const all: Buffer | null = body.read()
-    return Promise.resolve(all ? [all] : [])
+    // A small answer arrives with its head: it needs no listeners.
+    return Promise.resolve(readArrived(body))
   }
   return new Promise((resolve, reject) => {
     new Receiver(body, room, withinMs, { resolve, reject }).start()
   })
+}
+
+/** Node returns one chunk with each read, however many there are. */
+function readArrived(body: Readable): readonly Buffer[] {
+  const chunks: Buffer[] = []
+  for (;;) {
+    const chunk: Buffer | null = body.read()
+    if (!chunk) return chunks
+    chunks.push(chunk)
+  }
 }
 
 interface Settle {
