@@ -1,6 +1,7 @@
 /** What a release promised stays: docs/versions.md. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { readCurrentSurface, SURFACE_FILE } from '../scripts/surface/current.ts'
 import { compareSurfaces } from '../scripts/surface/list-surface.ts'
@@ -10,6 +11,15 @@ const recorded = readFileSync(SURFACE_FILE, 'utf8').trim().split('\n')
 test('nothing that the last release promised is gone, and no request needs more', async () => {
   const { gone, needed } = compareSurfaces(recorded, await readCurrentSurface())
   assert.deepEqual({ gone, needed }, { gone: [], needed: [] })
+})
+
+test('while the changelog has nothing unreleased, all of this tree is promised', async () => {
+  const changelog = readFileSync(join(import.meta.dirname, '..', 'CHANGELOG.md'), 'utf8')
+  const [, unreleased = ''] = /^## Unreleased\n(.*?)^## /ms.exec(changelog) ?? []
+  if (unreleased.trim() !== '') return
+  const promised = new Set(recorded)
+  const missing = (await readCurrentSurface()).filter((line) => !promised.has(line))
+  assert.deepEqual(missing, [], '`npm run surface` records them')
 })
 
 test('has all that others stand on', () => {
