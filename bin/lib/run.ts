@@ -20,13 +20,13 @@ export async function runCommandLine(words: readonly string[]): Promise<ExitCode
   }
 }
 
-/** `word` is the first one of the command line. */
-async function createProgram(word: string | undefined): Promise<Command> {
+/** Returns the program with the command of this word, the first one of the command line, or all. */
+export async function createProgram(word: string | undefined): Promise<Command> {
   const program = new Command('tributary')
     .description('A self-hosted AI gateway that meters every call to the cent.')
     .exitOverride()
     .showHelpAfterError('(--help lists the options)')
-    .configureHelp({ showGlobalOptions: false, sortSubcommands: false })
+    .configureHelp({ showGlobalOptions: false, sortSubcommands: false, minWidthToWrap: 30 })
     .version(readVersion(), '-V, --version', 'the version of this program')
     .addHelpText('after', '\nEvery command takes --help, and most take --json.')
   for (const add of await loadCommands(word)) add(program)

@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { Command } from 'commander'
-import { loadCommands } from '../../bin/lib/commands.ts'
+import type { Command } from 'commander'
+import { createProgram } from '../../bin/lib/run.ts'
 import { createCaller, spend } from '../accounts/support.ts'
 import { programEnvironment } from '../support/processes.ts'
 import { openCommandLine, ROOT, runProgram, runWith } from './support.ts'
@@ -28,13 +28,16 @@ test('help is printed to standard output', async () => {
   }
 })
 
-test('every command prints its help', async () => {
-  const program = new Command('tributary')
-  for (const add of await loadCommands(undefined)) add(program)
+test('every command prints its help, in 80 columns', async () => {
+  const program = await createProgram(undefined)
   const pending: Command[] = [program]
   let count = 0
   for (let one = pending.pop(); one; one = pending.pop()) {
-    assert.match(one.helpInformation(), /^Usage: tributary/)
+    let help = ''
+    one.configureOutput({ writeOut: (text) => (help += text), getOutHelpWidth: () => 80 })
+    one.outputHelp()
+    assert.match(help, /^Usage: tributary/)
+    for (const line of help.split('\n')) assert.ok(line.length <= 80, `${one.name()}: ${line}`)
     pending.push(...one.commands)
     count += 1
   }

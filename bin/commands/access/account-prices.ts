@@ -34,7 +34,8 @@ export function addPrices(account: Command): void {
     .addHelpText(
       'after',
       `
-Own prices stand on top of the account's list: what they do not name, the list prices.
+Own prices stand on top of the account's list: what they do not name, the list
+prices.
 
 Examples:
   tributary account prices acct_… --model gpt-5.4

@@ -41,14 +41,16 @@ export function addSet(
     .addHelpText(
       'after',
       `
-The next call of the account pays by a new list, on every gateway. Calls and tasks that have begun
-keep their prices. Networks apply to new calls of all its keys within 5 seconds, besides those of a
-key; behind a proxy, set TRUSTED_PROXIES first.
+The next call of the account pays by a new list, on every gateway. Calls and
+tasks that have begun keep their prices. Networks apply to new calls of all its
+keys within 5 seconds, besides those of a key; behind a proxy, set
+TRUSTED_PROXIES first.
 
 Examples:
   tributary account set acct_… --price-list gold
   tributary account set acct_… --price-list none
-  tributary account set acct_… --alert-url https://example.com/alerts --low-balance-at 5
+  tributary account set acct_… --alert-url https://example.com/alerts \\
+    --low-balance-at 5
   tributary account set acct_… --allowed-ips 10.0.0.0/8,2001:db8::/32`,
     )
     .action((id: string, options: SetOptions) =>

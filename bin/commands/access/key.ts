@@ -99,8 +99,10 @@ function addCreate(key: Command): void {
       `
 Examples:
   tributary key create --account acct_… --name web
-  tributary key create --account acct_… --models gpt-4o --spend-limit 50 --expires 90d
-  tributary key create --account acct_… --tags web --required-tags team --cost-in-answers
+  tributary key create --account acct_… --models gpt-4o --spend-limit 50 \\
+    --expires 90d
+  tributary key create --account acct_… --tags web --required-tags team \\
+    --cost-in-answers
   tributary key create --account acct_… --allowed-ips 10.0.0.0/8,2001:db8::/32`,
     )
     .action((options: ContentOptions & { readonly account: string }) =>

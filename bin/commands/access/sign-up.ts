@@ -44,8 +44,8 @@ export function addSignUpCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-The network gets no grant for 30 days. \`tributary user enable\` and \`tributary account resume\`
-undo it one by one.
+The network gets no grant for 30 days. \`tributary user enable\` and
+\`tributary account resume\` undo it one by one.
 
 Examples:
   tributary sign-up stop sup_…

@@ -44,8 +44,8 @@ function addSwitch(parent: Command, name: 'disable' | 'enable', description: str
     .addHelpText(
       'after',
       `
-Subjects that have not called yet are not concerned: to stop a whole issuer, take it out of the
-catalog file and apply that.
+Subjects that have not called yet are not concerned: to stop a whole issuer,
+take it out of the catalog file and apply that.
 
 Example:
   tributary subject ${name} --issuer okta --subject 00u1a2b3`,

@@ -54,13 +54,15 @@ function addCreate(token: Command): void {
     .addHelpText(
       'after',
       `
-It never has more rights than its person, and none that are reserved for people: sign-ins,
-passwords, second factors, other people, tokens. With --sensitive its holder needs no
-second factor for secrets, prices and credits: give it to few scripts, and let it expire.
+It never has more rights than its person, and none that are reserved for people:
+sign-ins, passwords, second factors, other people, tokens. With --sensitive its
+holder needs no second factor for secrets, prices and credits: give it to few
+scripts, and let it expire.
 
 Examples:
   tributary token create --person kim@example.com --name dashboards
-  tributary token create --person kim@example.com --name billing --scope write --sensitive \\
+  tributary token create --person kim@example.com --name billing \\
+    --scope write --sensitive \\
     --expires 30d`,
     )
     .action((options: CreateOptions) => withSession(({ sql }) => create(sql, options)))

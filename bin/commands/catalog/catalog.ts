@@ -20,10 +20,11 @@ export function addCatalogCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-Applies the vendor's file of the folder catalog/, as "tributary apply" would: adding a vendor
-again updates it. The key of each channel comes from an environment variable of the gateway,
-which "tributary catalog list" names. Prices are the vendor's list prices; a warning names the
-models whose prices are examples.
+Applies the vendor's file of the folder catalog/, as "tributary apply" would:
+adding a vendor again updates it. The key of each channel comes from an
+environment variable of the gateway, which "tributary catalog list" names.
+Prices are the vendor's list prices; a warning names the models whose prices are
+examples.
 
 Examples:
   DEEPSEEK_API_KEY=… tributary catalog add deepseek

@@ -40,8 +40,9 @@ export function addChannelCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-LAST USE tells what the calls of the last 31 days came to, in all gateways: none yet, working, or
-failing since a time and why. A gateway tries a channel that fails again and again last for a
+LAST USE tells what the calls of the last 31 days came to, in all gateways: none
+yet, working, or failing since a time and why. A gateway tries a channel that
+fails again and again last for a
 while (a cooldown): the console and GET /admin/v1/operator/channels tell.`,
     )
     .action((options: JsonOption & { readonly all?: boolean }) =>
@@ -128,8 +129,9 @@ function addTest(channel: Command): void {
     .addHelpText(
       'after',
       `
-The key is tried with a free request of the vendor, where it has one. The test runs in this
-process: it sees this process’s environment variables and network, not those of a gateway.
+The key is tried with a free request of the vendor, where it has one. The test
+runs in this process: it sees this process’s environment variables and network,
+not those of a gateway.
 
 Example:
   tributary channel test main`,

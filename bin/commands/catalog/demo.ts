@@ -23,9 +23,10 @@ export function addDemoCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-A gateway with a channel of its own does this at its start. Records, balances and the account of
-the demo stay: \`tributary account suspend\` ends the use of its play money. A gateway without
-channels of its own starts the demo again, with all of them.
+A gateway with a channel of its own does this at its start. Records, balances
+and the account of the demo stay: \`tributary account suspend\` ends the use of
+its play money. A gateway without channels of its own starts the demo again,
+with all of them.
 
 Example:
   tributary demo remove --dry-run`,

@@ -25,10 +25,10 @@ export function addExportCommand(program: Command): void {
     .addHelpText(
       'after',
       `
-Applying the file changes nothing here, and brings an empty database to the same configuration.
-Balances, usage, people and webhook secrets are no part of it. Sealed secrets can be applied with
-the SECRET_KEY of this gateway; with "--secrets env" the variables to set are listed on the error
-output.
+Applying the file changes nothing here, and brings an empty database to the same
+configuration. Balances, usage, people and webhook secrets are no part of it.
+Sealed secrets can be applied with the SECRET_KEY of this gateway; with
+"--secrets env" the variables to set are listed on the error output.
 
 Examples:
   tributary export > tributary.json

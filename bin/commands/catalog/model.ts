@@ -59,12 +59,14 @@ export function addModelCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-Nothing is sent, and keys of the environment are not needed. For each route: the request, the
-first poll of the task, what would be held, and the facts by which prices are chosen.
+Nothing is sent, and keys of the environment are not needed. For each route: the
+request, the first poll of the task, what would be held, and the facts by which
+prices are chosen.
 
 Examples:
   tributary model try catalog/fal.json --model fal-ai/veo3/fast
-  tributary model try my-models.json --body '{"duration": 8, "resolution": "1080p"}'`,
+  tributary model try my-models.json \\
+    --body '{"duration": 8, "resolution": "1080p"}'`,
     )
     .action(tryModels)
 }

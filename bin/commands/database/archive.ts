@@ -56,11 +56,13 @@ export function addArchiveCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-It is safe while gateways run; after a kill, run it again to continue. A month or week can be
-archived 35 days after its end, when all of its holds are closed; with --older-than one that cannot
-is named, the others are archived, and the exit code is 1. Months (12m, 1y) and weeks (5w) may be
-mixed: what is archived already stays where it is. Balances and figures stay exact. Needs the
-settings of the gateway: calls go to S3_BUCKET, or to DATA_DIR/files without an object store.
+It is safe while gateways run; after a kill, run it again to continue. A month
+or week can be archived 35 days after its end, when all of its holds are closed;
+with --older-than one that cannot is named, the others are archived, and the
+exit code is 1. Months (12m, 1y) and weeks (5w) may be mixed: what is archived
+already stays where it is. Balances and figures stay exact. Needs the settings
+of the gateway: calls go to S3_BUCKET, or to DATA_DIR/files without an object
+store.
 
 Examples:
   tributary archive create --month 2030-01

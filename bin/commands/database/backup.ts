@@ -55,7 +55,7 @@ export function addBackupCommand(program: Command): void {
       '\nThe copy contains hashes of keys, sealed secrets and stored answers: guard it.\n\n' +
         'Examples:\n' +
         '  tributary backup --to backups/before-the-upgrade\n' +
-        '  tributary backup --into backups --keep 14      # every night, by cron or a timer',
+        '  tributary backup --into backups --keep 14    # every night, by cron or a timer',
     )
     .action(runBackup)
 }

@@ -19,7 +19,8 @@ export function addRekeyCommand(program: Command): void {
     .addHelpText(
       'after',
       `
-To change the key: set SECRET_KEY=NEW,OLD on every gateway and restart them, run this command with
+To change the key: set SECRET_KEY=NEW,OLD on every gateway and restart them, run
+this command with
 the same value, then set SECRET_KEY=NEW.`,
     )
     .action((options: { readonly json?: boolean }) =>

@@ -40,10 +40,11 @@ export function addRestoreCommand(program: Command): void {
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
-      '\nStop all gateways first. Loaded rows are compared with the backup before the commit,\n' +
-        'and the books are audited. --verify compares at one instant, even while gateways run;\n' +
-        'an empty database is restored first. Exit code 1 if anything differs, the audit\n' +
-        'fails or SECRET_KEY does not open the secrets of the backup.',
+      `
+Stop all gateways first. Loaded rows are compared with the backup before the
+commit, and the books are audited. --verify compares at one instant, even while
+gateways run; an empty database is restored first. Exit code 1 if anything
+differs, the audit fails or SECRET_KEY does not open the secrets of the backup.`,
     )
     .action(runRestore)
 }

@@ -23,10 +23,12 @@ export function addAuditCommand(program: Command): void {
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
-      '\nSafe beside a running gateway: all checks see one instant. A week of calls is verified\n' +
-        'once, two days after its end at the earliest, and counts by its sums afterwards; run\n' +
-        '--full from time to time: it also finds changes that bypassed the triggers.\n' +
-        'Without --archives, archived entries count by the sums that the database has of them.',
+      `
+Safe beside a running gateway: all checks see one instant. A week of calls is
+verified once, two days after its end at the earliest, and counts by its sums
+afterwards; run --full from time to time: it also finds changes that bypassed
+the triggers. Without --archives, archived entries count by the sums that the
+database has of them.`,
     )
     .action((options: Flags) =>
       withSession((session) => {

@@ -170,7 +170,8 @@ Examples:
   tributary budget create --account acct_… --amount 500 --period month
   tributary budget create --account acct_… --key key_… --amount 5 --period day \\
     --time-zone Asia/Shanghai
-  tributary budget create --account acct_… --each-end-user --unit call --amount 100 --period day`,
+  tributary budget create --account acct_… --each-end-user --unit call \\
+    --amount 100 --period day`,
     )
     .action((options: CreateOptions) =>
       withSession(async ({ sql }) => {

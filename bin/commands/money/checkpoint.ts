@@ -47,14 +47,15 @@ export function addCheckpointCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-Everything committed so far is sealed first. Give the file to another party: with the public key, it
-can verify later that history was not changed.
+Everything committed so far is sealed first. Give the file to another party:
+with the public key, it can verify later that history was not changed.
 
 Examples:
   tributary checkpoint --out 2030-01-31.json
   tributary checkpoint public-key > tributary.pem
   tributary checkpoint verify 2030-01-31.json --public-key tributary.pem
-  tributary checkpoint verify 2030-01-31.json --public-key tributary.pem --backup backups/today`,
+  tributary checkpoint verify 2030-01-31.json --public-key tributary.pem \\
+    --backup backups/today`,
     )
     .action(write)
   checkpoint

@@ -39,8 +39,10 @@ export function addCreditCommand(program: Command): void {
       'after',
       `
 Examples:
-  tributary credit --account acct_… --amount 50 --reason "invoice 17" --event pay_17
-  tributary credit --account acct_… --amount -3.5 --kind adjustment --reason "paid twice"`,
+  tributary credit --account acct_… --amount 50 --reason "invoice 17" \\
+    --event pay_17
+  tributary credit --account acct_… --amount -3.5 --kind adjustment \\
+    --reason "paid twice"`,
     )
     .action((options: CreditOptions) => withSession((session) => credit(session, options)))
 }

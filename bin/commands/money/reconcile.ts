@@ -77,15 +77,18 @@ export function addReconcileCommand(program: Command): void {
     .addHelpText(
       'after',
       `
-Reads OpenAI's organization costs and completions usage, Anthropic's cost and messages usage reports
-(pages of JSON, days of UTC), Volcengine's bill by day (CSV, days of Asia/Shanghai), and any CSV in
-UTF-8 whose columns are named with --map. The tolerance is 0.01 unless given; for an export of
-tokens alone only a share counts. Exit code 1 when a row differs by more.
+Reads OpenAI's organization costs and completions usage, Anthropic's cost and
+messages usage reports (pages of JSON, days of UTC), Volcengine's bill by day
+(CSV, days of Asia/Shanghai), and any CSV in UTF-8 whose columns are named with
+--map. The tolerance is 0.01 unless given; for an export of tokens alone only a
+share counts. Exit code 1 when a row differs by more.
 
 Examples:
   tributary reconcile --channel openai --invoice costs.json
-  tributary reconcile --channel ark --invoice bill.csv --model-map "Doubao-pro=doubao-pro-32k"
-  tributary reconcile --channel other --invoice usage.csv --time-zone Europe/Berlin \\
+  tributary reconcile --channel ark --invoice bill.csv \\
+    --model-map "Doubao-pro=doubao-pro-32k"
+  tributary reconcile --channel other --invoice usage.csv \\
+    --time-zone Europe/Berlin \\
     --map "date=Day,model=Model,amount=Cost,currency=Currency" --tolerance 0.5%`,
     )
     .action(run)

@@ -31,16 +31,19 @@ export function addServeCommand(program: Command): void {
     .addHelpText(
       'after',
       `
-Everything else is set by environment variables: tributary config lists them.
-On SIGTERM or SIGHUP, /readyz is 503 while calls are still accepted for DRAIN_DELAY_SECONDS; then
-running calls have DRAIN_SECONDS to finish, and each is settled. SIGINT skips the delay. A second
-signal stops at once, and what is open is settled by the next start.
+Everything else is set by environment variables: tributary config lists them. On
+SIGTERM or SIGHUP, /readyz is 503 while calls are still accepted for
+DRAIN_DELAY_SECONDS; then running calls have DRAIN_SECONDS to finish, and each
+is settled. SIGINT skips the delay. A second signal stops at once, and what is
+open is settled by the next start.
 
-With WORKERS above 1, a supervisor runs that many processes on one port and restarts those that end.
+With WORKERS above 1, a supervisor runs that many processes on one port and
+restarts those that end.
 
 Examples:
   tributary serve
-  DATABASE_URL=postgres://… SECRET_KEY=… tributary serve --host 0.0.0.0 --port 80`,
+  DATABASE_URL=postgres://… SECRET_KEY=… \\
+    tributary serve --host 0.0.0.0 --port 80`,
     )
     .action(serve)
 }

@@ -25,16 +25,18 @@ export function addFilesCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-Reads every byte on the local disk or in the object store, beside running gateways, and compares
-sizes and SHA-256 with the database. It changes nothing. What it finds:
+Reads every byte on the local disk or in the object store, beside running
+gateways, and compares sizes and SHA-256 with the database. It changes nothing.
+What it finds:
   lost        the database names it, and it is not there
   cut         it has fewer or more bytes than were stored
   damaged     its bytes are others
-  unowned     it is there, and the database does not name it (not with --account)
+  unowned     it is there but not in the database (not with --account)
   unreadable  the storage did not answer: try again
 
-Callers get 404 for what is lost, and a response that breaks off for the rest. Restore the file from
-a backup of the storage under its key, or delete it: the account's owner can store it again.
+Callers get 404 for what is lost, and a response that breaks off for the rest.
+Restore the file from a backup of the storage under its key, or delete it: the
+account's owner can store it again.
 
 Examples:
   tributary files verify

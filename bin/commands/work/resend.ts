@@ -31,12 +31,14 @@ export function addResendCommand(webhook: Command): void {
     .addHelpText(
       'after',
       `
-The body is the same, timestamp and signature are new, and there are four attempts again. Each
-delivery is sent again once, however often this is asked. At most 500 are sent at a time.
-Examples:
+The body is the same, timestamp and signature are new, and there are four
+attempts again. Each delivery is sent again once, however often this is asked.
+At most 500 are sent at a time. Examples:
   tributary webhook resend whd_…
-  tributary webhook resend --from 2030-01-31T08:00Z --to 2030-01-31T09:00Z --dry-run
-  tributary webhook resend --from 2030-01-31T08:00Z --to 2030-01-31T09:00Z --host example.com`,
+  tributary webhook resend --from 2030-01-31T08:00Z --to 2030-01-31T09:00Z \\
+    --dry-run
+  tributary webhook resend --from 2030-01-31T08:00Z --to 2030-01-31T09:00Z \\
+    --host example.com`,
     )
     .action((id: string | undefined, options: ResendOptions) =>
       id === undefined ? resendDropped(options) : resendOne(id, options),
