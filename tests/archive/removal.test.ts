@@ -238,6 +238,20 @@ test('entries whose sum is no bigint do not come to a charge', async (t) => {
   assert.equal(found, 'unbalanced')
 })
 
+test('an overflow elsewhere is an error, and no verdict on the entries', async (t) => {
+  const shelf = await openShelf(t)
+  await prepare(shelf, 4)
+  const run = shelf.sql.begin(async (sql) => {
+    await sql`
+      insert into archived_key (month, account_id, key_id, calls, charged, limited)
+      select distinct on (account_id, key_id) ${FIRST_DAY}::date, account_id, key_id, 1,
+        9223372036854775807, 0
+      from call`
+    return await clear(sql, await readVersion(sql))
+  })
+  await assert.rejects(run, { code: '22003' })
+})
+
 test('a run waits for another process that counts its calls', async (t) => {
   const shelf = await openShelf(t)
   const { sql, blobs } = shelf

@@ -1,4 +1,4 @@
--- revision 11
+-- revision 12
 
 -- Whether the month of a hold is archived, or is being archived.
 create or replace function is_archived(hold_id text) returns boolean
@@ -226,9 +226,17 @@ begin
 exception
   when sqlstate 'AR001' then
     return sqlerrm;
-  -- A sum that is no bigint is no call's hold or charge.
   when numeric_value_out_of_range then
-    return 'unbalanced';
+    -- A sum that is no bigint is no call's hold or charge. Any other overflow is a fault of its own.
+    if exists (
+      select from entry e where e.posting > after and e.posting <= upto
+      group by e.posting
+      having greatest(sum(e.amount) filter (where e.source = 'held'),
+        sum(e.amount) filter (where 'revenue' in (e.source, e.destination))) > 9223372036854775807
+    ) then
+      return 'unbalanced';
+    end if;
+    raise;
 end $$;
 
 -- As the version before removes rows: `content` is the SHA-256 of the lines that the object has.
