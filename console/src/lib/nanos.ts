@@ -1,5 +1,7 @@
 /** Exact arithmetic with decimal strings, in integer nano-units like the gateway's own. */
 
+import { SUM_PLACES } from './format.ts'
+
 const PLACES = 9
 const UNIT = 10n ** BigInt(PLACES)
 
@@ -18,6 +20,32 @@ function fromNanos(nanos: bigint): string {
 export function addUp(added: readonly string[], subtracted: readonly string[] = []): string {
   const sum = (texts: readonly string[]) => texts.reduce((all, text) => all + toNanos(text), 0n)
   return fromNanos(sum(added) - sum(subtracted))
+}
+
+/**
+ * Returns the fewest decimal places with which the rounded amounts add up: 0.034 less 0.018 is
+ * 0.016, and would be 0.02 beside 0.03 and 0.02.
+ */
+export function placesToAddUp(
+  sum: string,
+  added: readonly string[],
+  subtracted: readonly string[] = [],
+): number {
+  const addsUp = (places: number) => {
+    const roundAll = (texts: readonly string[]) => texts.map((text) => round(text, places))
+    return addUp(roundAll(added), roundAll(subtracted)) === addUp(roundAll([sum]))
+  }
+  let places = SUM_PLACES
+  while (places < PLACES && !addsUp(places)) places += 1
+  return places
+}
+
+/** Rounds as Intl does: a half away from zero. */
+function round(text: string, places: number): string {
+  const nanos = toNanos(text)
+  const step = 10n ** BigInt(PLACES - places)
+  const half = nanos < 0n ? -step / 2n : step / 2n
+  return fromNanos(((nanos + half) / step) * step)
 }
 
 /** Returns the charge of a quantity, rounded up once, as the gateway rounds a charge line. */

@@ -70,6 +70,28 @@ describe('money on the pages', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
+  test('revenue less upstream cost is the margin, in the digits that are shown', async () => {
+    const { page } = await stage.signedIn('/operator', { operator: true })
+    const earned = { revenue: '0.034', upstream_cost: '0.018', margin: '0.016', currency: 'CNY' }
+    await page.route('**/operator/overview?*', async (route) => {
+      const overview = await (await route.fetch()).json()
+      const [currency] = overview.currencies
+      const shares = { margin_share: 0.47, uncosted_share: 0 }
+      const models = [{ model: 'sim-chat', calls: 1, errors: 0, ...shares, ...earned }]
+      const currencies = [{ ...currency, ...shares, ...earned }]
+      await route.fulfill({ json: { ...overview, models, currencies } })
+    })
+    await page.reload()
+    const row = page.getByRole('table', { name: 'By model' }).locator('tbody tr').first()
+    await row.getByText('¥0.034', { exact: true }).waitFor()
+    await row.getByText('¥0.018', { exact: true }).waitFor()
+    await row.getByText('¥0.016', { exact: true }).waitFor()
+    for (const amount of Object.values(earned).slice(0, 3)) {
+      assert.ok((await page.getByText(`¥${amount}`, { exact: true }).count()) > 1, amount)
+    }
+    await page.context().close()
+  })
+
   test('a calculator says what a call would cost, to the last digit', async () => {
     const { page, complaints } = await stage.signedIn('/models?id=sim-chat')
     const table = page.getByRole('dialog').getByRole('table', { name: 'Cost calculator' })

@@ -13,7 +13,7 @@ import { MoneyText } from '../../components/text/money-text.tsx'
 import { type AdminAnswer, adminUrl } from '../../lib/api.ts'
 import { formatMoney, SUM_PLACES } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
-import { addUp } from '../../lib/nanos.ts'
+import { addUp, placesToAddUp } from '../../lib/nanos.ts'
 import { useAccount } from '../../lib/session.tsx'
 import { useUrlState } from '../../lib/url-state.ts'
 import { type RowOf, useAdmin, useAdminChange, useAdminPages } from '../../lib/use-admin.ts'
@@ -115,11 +115,17 @@ function Balance({ balance }: BalanceProps) {
   // No figure is better than a zero that stands there for a moment.
   const money = (amountOf: (known: Known) => string) =>
     balance ? (
-      <MoneyText amount={amountOf(balance)} currency={balance.currency} places={SUM_PLACES} />
+      <MoneyText
+        amount={amountOf(balance)}
+        currency={balance.currency}
+        places={placesOf(balance)}
+      />
     ) : (
       '–'
     )
   const total = ({ available, held, debt }: Known) => addUp([available, held], [debt])
+  const placesOf = (known: Known) =>
+    placesToAddUp(total(known), [known.available, known.held], [known.debt])
   return (
     <StatTiles>
       <StatTile label={t('total')} value={money(total)} hint={t('balanceText')} />

@@ -12,6 +12,7 @@ import type { AdminAnswer } from '../../lib/api.ts'
 import { localeOf, SUM_PLACES } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import type { Language } from '../../lib/language.ts'
+import { placesToAddUp } from '../../lib/nanos.ts'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdmin } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
@@ -85,8 +86,9 @@ function Shown({ statement, title }: ShownProps) {
   const t = useMessages(messages)
   const account = useAccount()
   const { currency, opening, charged, credited, closing } = statement
+  const places = placesToAddUp(closing, [opening, credited], [charged])
   const money = (amount: string) => (
-    <MoneyText amount={amount} currency={currency} places={SUM_PLACES} />
+    <MoneyText amount={amount} currency={currency} places={places} />
   )
   return (
     <>

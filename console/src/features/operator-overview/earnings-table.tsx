@@ -5,9 +5,10 @@ import { type Column, DataTable } from '../../components/list/data-table.tsx'
 import { type RowFields, useColumns } from '../../components/list/fields.tsx'
 import { StatusBadge } from '../../components/state/status-badge.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
-import { formatShare, SUM_PLACES } from '../../lib/format.ts'
+import { formatShare } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { asPages } from '../../lib/use-admin.ts'
+import { earningsPlaces } from './earnings-places.ts'
 import { messages } from './messages.ts'
 
 interface Earner {
@@ -50,9 +51,19 @@ const FIELDS: RowFields<Earner, (typeof messages)['en']> = [
     show: ({ calls, errors }, { language }) =>
       formatShare(calls > 0 ? errors / calls : 0, language),
   },
-  { key: 'revenue', as: 'money', places: SUM_PLACES },
-  { word: 'cost', align: 'right', minor: true, show: (row) => <Cost row={row} /> },
-  { key: 'margin', as: 'money', places: SUM_PLACES, minor: true },
+  { word: 'revenue', align: 'right', show: (row) => <Amount row={row} amount={row.revenue} /> },
+  {
+    word: 'cost',
+    align: 'right',
+    minor: true,
+    show: (row) => <Amount row={row} amount={row.margin === null ? null : row.upstream_cost} />,
+  },
+  {
+    word: 'margin',
+    align: 'right',
+    minor: true,
+    show: (row) => <Amount row={row} amount={row.margin} />,
+  },
   { word: 'marginShare', align: 'right', show: (row) => <MarginShare row={row} /> },
 ]
 
@@ -96,9 +107,15 @@ export function EarningsTable({ title, what, rows, order, linkOf }: EarningsTabl
   )
 }
 
-function Cost({ row: { margin, upstream_cost: cost, currency } }: { readonly row: Earner }) {
-  if (margin === null) return '–'
-  return <MoneyText amount={cost} currency={currency} places={SUM_PLACES} />
+interface AmountProps {
+  readonly row: Earner
+  /** Null for an unknown one. */
+  readonly amount: string | null
+}
+
+function Amount({ row, amount }: AmountProps) {
+  if (amount === null) return '–'
+  return <MoneyText amount={amount} currency={row.currency} places={earningsPlaces(row)} />
 }
 
 /** A loss is said in a word, not by its colour alone. */

@@ -6,6 +6,7 @@ import { MoneyText } from '../../components/text/money-text.tsx'
 import { formatNumber, formatShare, isZero, SUM_PLACES } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import type { OperatorOverview } from './answer.ts'
+import { earningsPlaces } from './earnings-places.ts'
 import { messages } from './messages.ts'
 
 type Currency = OperatorOverview['currencies'][number]
@@ -60,10 +61,11 @@ interface AmountsProps extends TilesProps {
   /** Null for an unknown one. */
   readonly amountOf: (row: Currency) => string | null
   readonly noteOf?: (row: Currency) => string | null
+  readonly placesOf?: (row: Currency) => number
 }
 
 /** One line for each currency, with its note below it. */
-function Amounts({ rows, amountOf, noteOf }: AmountsProps): ReactNode {
+function Amounts({ rows, amountOf, noteOf, placesOf }: AmountsProps): ReactNode {
   return rows.map((row) => {
     const amount = amountOf(row)
     const note = noteOf?.(row)
@@ -72,7 +74,11 @@ function Amounts({ rows, amountOf, noteOf }: AmountsProps): ReactNode {
         {amount === null ? (
           '–'
         ) : (
-          <MoneyText amount={amount} currency={row.currency} places={SUM_PLACES} />
+          <MoneyText
+            amount={amount}
+            currency={row.currency}
+            places={placesOf?.(row) ?? SUM_PLACES}
+          />
         )}
         {note ? (
           <Text size="xs" c="dimmed" fw={400} component="div">
@@ -97,6 +103,7 @@ function Earnings({ rows }: TilesProps) {
           <Amounts
             rows={rows}
             amountOf={({ revenue }) => revenue}
+            placesOf={earningsPlaces}
             noteOf={({ uncosted_share: share }) =>
               share ? t('ofUnknownCost', shareOf(share)) : null
             }
@@ -110,6 +117,7 @@ function Earnings({ rows }: TilesProps) {
           <Amounts
             rows={rows}
             amountOf={({ margin, upstream_cost: cost }) => (margin === null ? null : cost)}
+            placesOf={earningsPlaces}
             noteOf={({ margin }) => (margin === null ? t('costUnknown') : null)}
           />
         }
@@ -121,6 +129,7 @@ function Earnings({ rows }: TilesProps) {
           <Amounts
             rows={rows}
             amountOf={({ margin }) => margin}
+            placesOf={earningsPlaces}
             noteOf={({ margin_share: share }) =>
               share === null ? null : t('ofRevenue', shareOf(share))
             }
