@@ -164,7 +164,8 @@ function rehearse(sql: OpenedDatabase['sql'], services: Services, log: Log): Pro
 }
 
 async function migrateDatabase({ sql }: OpenedDatabase, log: Log): Promise<void> {
-  const { newer } = await migrate(sql, MIGRATIONS)
+  const onWaiting = (message: string) => log.warn({}, message)
+  const { newer } = await migrate(sql, MIGRATIONS, { onWaiting })
   if (newer.length === 0) return
   log.warn({ reason: newer.join(' ') }, 'the database is of a newer, compatible version')
 }

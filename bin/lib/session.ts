@@ -18,7 +18,7 @@ export interface CommandSession {
 /** Opens the database (joins the embedded one, or starts it temporarily) and migrates it. */
 export async function withSession<T>(work: (session: CommandSession) => Promise<T>): Promise<T> {
   return await withDatabase(async (session) => {
-    await migrate(session.sql, MIGRATIONS)
+    await migrate(session.sql, MIGRATIONS, { onWaiting: tellProgress })
     return await work(session)
   })
 }
@@ -27,14 +27,18 @@ export async function withSession<T>(work: (session: CommandSession) => Promise<
 export async function withDatabase<T>(work: (session: CommandSession) => Promise<T>): Promise<T> {
   const config = loadConfig()
   const { databaseUrl, dataDir } = config
-  const onProgress = (message: string) => console.error(`… ${message}`)
-  const options = { databaseUrl, dataDir, owner: false, patient: true, onProgress }
+  const options = { databaseUrl, dataDir, owner: false, patient: true, onProgress: tellProgress }
   const database = await openDatabase(options)
   try {
     return await work({ config, sql: database.sql })
   } finally {
     await database.stop()
   }
+}
+
+/** Tells what a command waits for. */
+export function tellProgress(message: string): void {
+  console.error(`… ${message}`)
 }
 
 /** Returns the name of the operating system's user, for the audit log. */

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { migrate } from '../../../server/base/database/migrations/migrate.ts'
 import { printJson } from '../../lib/print.ts'
-import { MIGRATIONS, withDatabase } from '../../lib/session.ts'
+import { MIGRATIONS, tellProgress, withDatabase } from '../../lib/session.ts'
 
 export function addMigrateCommand(program: Command): void {
   program
@@ -12,7 +12,9 @@ export function addMigrateCommand(program: Command): void {
     .addHelpText('after', '\nRunning it twice at once is safe: one waits for the other.')
     .action((options: { readonly json?: boolean }) =>
       withDatabase(async ({ sql }) => {
-        const { applied, functions, newer } = await migrate(sql, MIGRATIONS)
+        const { applied, functions, newer } = await migrate(sql, MIGRATIONS, {
+          onWaiting: tellProgress,
+        })
         if (options.json) return printJson({ applied, functions, newer })
         for (const name of [...applied, ...functions]) console.log(`applied ${name}`)
         for (const name of newer) console.log(`${name} is of a newer version, and compatible`)

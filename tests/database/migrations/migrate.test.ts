@@ -100,6 +100,41 @@ test('kill -9 in the middle leaves nothing half done, and the next migrator goes
   assert.deepEqual((await migrate(sql, folder)).applied, ['0002-slow.sql'])
 })
 
+test('a table that another session reads holds up the migration and no statement of others', async (t) => {
+  const { sql, folder, write } = await prepare(t)
+  write('0001-fruit.sql', 'create table fruit (name text);')
+  await migrate(sql, folder)
+  write('0002-colour.sql', 'alter table fruit add colour text;')
+  const reading = Promise.withResolvers<void>()
+  const end = Promise.withResolvers<void>()
+  const reader = sql.begin(async (transaction) => {
+    await transaction`select from fruit`
+    reading.resolve()
+    await end.promise
+  })
+  await reading.promise
+  const inUse = /in use: process \d+ of the database \(.+\) has a transaction since \d{4}-/
+  const told: string[] = []
+  const migration = migrate(sql, folder, { onWaiting: (message) => told.push(message) })
+  try {
+    await until('what it waits for', async () => told.length > 0)
+    assert.match(told[0] ?? '', inUse)
+    await sql`insert into fruit values ('fig')`
+    await assert.rejects(migrate(sql, folder, { lockedMsMax: 0 }), (error) => {
+      assert.ok(error instanceof DatabaseProblem)
+      assert.match(
+        error.message,
+        /could not be changed in time: process \d+ .*pg_terminate_backend/,
+      )
+      return true
+    })
+  } finally {
+    end.resolve()
+    await reader
+  }
+  assert.deepEqual((await migration).applied, ['0002-colour.sql'])
+})
+
 test('a file that was changed after it had been applied is named and refused', async (t) => {
   const { sql, folder, write } = await prepare(t)
   write('0001-one.sql', 'create table one ();')

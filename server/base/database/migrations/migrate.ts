@@ -2,17 +2,20 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql, TransactionSql } from 'postgres'
 import { DatabaseProblem } from '../problem.ts'
-import { readErrorCode } from '../unavailable.ts'
+import { isLocked, readErrorCode } from '../unavailable.ts'
 import { applyFunctionFiles, readFunctionFiles } from './function-files.ts'
 import type { FunctionFile } from './function-store.ts'
 import {
   type AppliedMigration,
   applyMigration,
+  findOldestSession,
   type Migration,
   readCompatible,
   readOldestCompatible,
+  refuseLongWaits,
   withMigrationLock,
 } from './migration-store.ts'
 
@@ -42,23 +45,85 @@ export interface Migrated {
   readonly newer: readonly string[]
 }
 
+export interface MigrateOptions {
+  /** Receives what the migration waits for, in words. */
+  readonly onWaiting?: (message: string) => void
+  /** The longest wait for tables that other sessions use. */
+  readonly lockedMsMax?: number
+}
+
+/** Between two attempts calls go on as if there were no migration. */
+const PAUSE_MS = 1_000
+const TELL_EVERY_MS = 10_000
+const LOCKED_MS_MAX = 600_000
+
 /**
  * Applies all missing migrations of a folder, then the changed functions of the server beside it.
  * Concurrent migrators are safe: each step takes a lock and checks again. Throws if an applied
  * migration has changed, or if the database is newer than the code and not compatible with it.
  */
-export async function migrate(sql: Sql, folder: string): Promise<Migrated> {
+export async function migrate(
+  sql: Sql,
+  folder: string,
+  options: MigrateOptions = {},
+): Promise<Migrated> {
   const migrations = readMigrations(folder)
   const functions = readFunctionFiles(join(folder, '..', 'server'))
   const applied: string[] = []
   for (;;) {
-    const step = await withMigrationLock(sql, (transaction) =>
-      applyNext(transaction, migrations, functions),
+    const step = await retryLocked(sql, options, () =>
+      withMigrationLock(
+        sql,
+        (transaction) => applyNext(transaction, migrations, functions),
+        () => options.onWaiting?.('waiting for another process that migrates this database'),
+      ),
     )
     const { functions: changed, newer } = step
     if (step.applied === undefined) return { applied, functions: changed, newer }
     applied.push(step.applied)
   }
+}
+
+/**
+ * Repeats `step` while another session keeps a table that it changes, such as a backup that reads
+ * it. It never waits in line for the table: all calls would wait behind it.
+ */
+async function retryLocked<T>(
+  sql: Sql,
+  { onWaiting, lockedMsMax = LOCKED_MS_MAX }: MigrateOptions,
+  step: () => Promise<T>,
+): Promise<T> {
+  const start = performance.now()
+  let lastAt = Number.NEGATIVE_INFINITY
+  for (;;) {
+    try {
+      return await step()
+    } catch (error) {
+      if (!isLocked(error)) throw error
+      const now = performance.now()
+      if (now - start >= lockedMsMax) throw await explainLocked(sql, error)
+      if (now - lastAt > TELL_EVERY_MS) {
+        onWaiting?.(`waiting to change tables that are in use: ${await describeOldest(sql)}`)
+        lastAt = now
+      }
+    }
+    await sleep(PAUSE_MS)
+  }
+}
+
+async function describeOldest(sql: Sql): Promise<string> {
+  const oldest = await findOldestSession(sql)
+  if (!oldest) return 'another session of the database holds them'
+  const { pid, name, since } = oldest
+  return `process ${pid} of the database (${name}) has a transaction since ${since.toISOString()}`
+}
+
+async function explainLocked(sql: Sql, cause: unknown): Promise<DatabaseProblem> {
+  return new DatabaseProblem(
+    `the tables could not be changed in time: ${await describeOldest(sql)}. Wait until it ` +
+      'ends, or end it with pg_terminate_backend, and start again',
+    cause,
+  )
 }
 
 /**
@@ -70,6 +135,7 @@ async function applyNext(
   migrations: readonly Migration[],
   functions: readonly FunctionFile[],
 ) {
+  await refuseLongWaits(transaction)
   const applied = await readCompatible(transaction)
   refuseChanged(migrations, applied)
   const newer = findNewer(migrations, applied)

@@ -17,21 +17,50 @@ export interface AppliedMigration {
 }
 
 const MIGRATION_LOCK = 7_214_085_622
+/** All later statements wait behind one that waits for a table; calls give up after 300 ms. */
+const LOCK_TIMEOUT = '200ms'
 
 /**
  * Runs `step` in a transaction under the migration lock, without a statement timeout. Retries if a
- * migration loses a deadlock to a running gateway.
+ * migration loses a deadlock to a running gateway. Calls `onBusy` before it waits for the lock.
  */
 export async function withMigrationLock<T>(
   sql: Sql,
   step: (transaction: TransactionSql) => Promise<T>,
+  onBusy: () => void = () => undefined,
 ): Promise<T> {
   return await withTransaction(sql, async (transaction) => {
     await transaction`set local statement_timeout = 0`
-    await transaction`select pg_advisory_xact_lock(${MIGRATION_LOCK}::bigint)`
+    const [row] = await transaction<{ is_free: boolean }[]>`
+      select pg_try_advisory_xact_lock(${MIGRATION_LOCK}::bigint) as is_free`
+    if (!row?.is_free) {
+      onBusy()
+      await transaction`select pg_advisory_xact_lock(${MIGRATION_LOCK}::bigint)`
+    }
     await createMigrationTable(transaction)
     return await step(transaction)
   })
+}
+
+/** Makes later statements of this transaction fail with lock_not_available after a short wait. */
+export async function refuseLongWaits(transaction: TransactionSql): Promise<void> {
+  await transaction`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`
+}
+
+export interface OldestSession {
+  readonly pid: number
+  readonly name: string
+  readonly since: Date
+}
+
+/** Returns the session whose transaction has been open longest, of those that the role may see. */
+export async function findOldestSession(sql: Sql): Promise<OldestSession | undefined> {
+  const [row] = await sql<OldestSession[]>`
+    select pid, coalesce(nullif(application_name, ''), backend_type) as name, xact_start as since
+    from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null
+    order by xact_start limit 1`
+  return row
 }
 
 export async function createMigrationTable(transaction: TransactionSql): Promise<void> {
