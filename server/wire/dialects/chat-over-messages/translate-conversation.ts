@@ -87,7 +87,7 @@ function addMessage(
       return
     case 'system':
     case 'developer':
-      turns.addSystem(content.map(({ text }) => asString(text) ?? '').join('\n'))
+      turns.addSystem(content.map(readText).join('\n'))
       return
     default:
       throw new InvalidRequest(
@@ -105,6 +105,11 @@ function readContent(message: JsonObject, param: string, reading: ContentReading
   return last && isObject(mark)
     ? [...blocks.slice(0, -1), { ...last, cache_control: mark }]
     : blocks
+}
+
+/** Returns the text of a block, which in some formats is that of its part. */
+function readText({ text, part }: MessagesBlock): string {
+  return asString(text) ?? asString(member(part, 'text')) ?? ''
 }
 
 /** Reasoning with the signature that the vendor requires; chat's own has none. */
