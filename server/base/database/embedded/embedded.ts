@@ -29,6 +29,10 @@ const SETTINGS: Readonly<Record<string, string>> = {
   min_wal_size: '64MB',
   wal_level: 'replica',
   max_wal_senders: '2',
+  // Without processes that an idle server keeps for nothing: its pages are few, and the system's
+  // cache has them; no other server subscribes to it.
+  io_method: 'sync',
+  max_logical_replication_workers: '0',
   jit: 'off',
   log_checkpoints: 'off',
   // After a crash every file is synced before recovery; on Linux one call does it.
