@@ -99,6 +99,21 @@ test('a chunk that looks like the one before it but says more is counted in full
   assert.equal(stream.report().outputBytes, 5)
 })
 
+test('parts of reasoning in the content are reasoning, and counted once', () => {
+  const chunk = (delta: object) => {
+    const choices = [{ index: 0, delta, finish_reason: null }]
+    const head = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' }
+    return Buffer.from(`data: ${JSON.stringify({ ...head, choices })}\n\n`)
+  }
+  const stream = relay()
+  const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] }
+  const parts = [thinking, { type: 'text', text: 'Hi' }]
+  const out = stream.push(chunk({ role: 'assistant', content: parts }))?.toString() ?? ''
+  const { delta } = JSON.parse(out.slice('data: '.length)).choices[0]
+  assert.deepEqual(delta, { role: 'assistant', content: 'Hi', reasoning_content: 'hm' })
+  assert.equal(stream.report().outputBytes, 4)
+})
+
 const lookup = (id: string, q: string) => ({ id, name: 'lookup', arguments: q })
 
 /** What each of them says. */

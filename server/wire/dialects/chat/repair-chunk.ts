@@ -4,7 +4,7 @@
  * unchanged.
  */
 import { isObject, type JsonObject, member } from '../../../base/lib/json.ts'
-import { readContentText } from './read-message.ts'
+import { readContentText, readReasoning } from './read-message.ts'
 import {
   createToolCallTracker,
   type ToolCall,
@@ -100,7 +100,7 @@ function repairDelta(original: unknown, state: ChoiceState, finish: unknown): Js
   state.hasRole = true
   const { content } = delta
   const isText = typeof content === 'string' || content === null || content === undefined
-  if (!isText) changes.content = readContentText(content)
+  if (!isText) Object.assign(changes, readParts(delta))
   const calls = repairCalls(delta, state, Boolean(finish))
   if (calls !== delta.tool_calls) changes.tool_calls = calls
   if (delta === original && Object.keys(changes).length === 0) return delta
@@ -108,6 +108,13 @@ function repairDelta(original: unknown, state: ChoiceState, finish: unknown): Js
   const { function_call: legacy, tool_calls: _calls, ...rest } = merged
   if (legacy && state.stream.legacyFunctions) return { ...rest, function_call: legacy }
   return calls === undefined ? rest : { ...rest, tool_calls: calls }
+}
+
+/** Some vendors send parts, with those of reasoning among them: SDKs read two texts. */
+function readParts(delta: JsonObject): JsonObject {
+  const reasoning = readReasoning(delta)
+  const content = readContentText(delta.content)
+  return { content, ...(reasoning === '' ? {} : { reasoning_content: reasoning }) }
 }
 
 /** The calls of a delta in order, the same array when it was in order, undefined for none. */
