@@ -76,6 +76,45 @@ test('ids of stored items go when they have expired', async () => {
   })
 })
 
+test('what was scheduled before the clock was set back by an hour goes on within minutes', async () => {
+  const { sql } = stage.gateway
+  const tenant = await stage.gateway.tenant()
+  stage.vendor.begin = 'processing'
+  const { json } = await stage.create(tenant, BODY)
+  await stage.until(tenant, json.id, 'processing')
+  await sql`
+    insert into delivery (id, account_id, kind, url, host, body, due_at, lease_until) values
+      ('waiting', 'a', 'test', 'http://h/', 'h', '', now() + interval '1 hour', null),
+      ('leased', 'a', 'test', 'http://h/', 'h', '', now(), now() + interval '1 hour')`
+  await sql`
+    insert into asset (id, account_id, kind, task_id, request_id, model, source_url,
+      source_expires_at, token, due_at)
+    values ('late', 'a', 'video', 't', 'r', 'm', '', now(), 't', now() + interval '1 hour')`
+  await sql`
+    insert into task_conversion (task_id, account_id, due_at)
+    values ('late', 'a', now() + interval '1 hour')`
+  await sql`update task set due_at = now() + interval '1 hour', fence = fence + 1
+    where id = ${json.id}`
+  await until('due times within minutes', async () => {
+    const rows = await sql`
+      select 1 from task where id = ${json.id} and due_at > now() + interval '2 minutes'
+      union all select 1 from delivery where due_at > now() + interval '2 minutes'
+        or lease_until > now() + interval '2 minutes'
+      union all select 1 from asset where due_at > now() + interval '2 minutes'
+      union all select 1 from task_conversion where due_at > now() + interval '2 minutes'`
+    return rows.length === 0 || undefined
+  })
+  const leased = await sql`
+    select id from delivery where lease_until is not null and id in ('waiting', 'leased')`
+  assert.deepEqual(
+    leased.map((row) => row.id),
+    ['leased'],
+  )
+  await sql`delete from delivery where account_id = 'a'`
+  await sql`delete from asset where account_id = 'a'`
+  await sql`delete from task_conversion where account_id = 'a'`
+})
+
 test('a job that fails, or never ends, holds up no other', async () => {
   const done: string[] = []
   const note = (name: string, run: HousekeepingJob['run']): HousekeepingJob => ({

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { newId } from '../../server/base/lib/ids.ts'
+import { measureStep } from '../../server/money/ledger/leases/lease-clock.ts'
 import { endLease, renewLease, sweepHolds } from '../../server/money/ledger/leases/owner-store.ts'
+import { startSweeper } from '../../server/money/ledger/leases/sweeper.ts'
 import { takeHolds } from '../../server/money/ledger/posting/move-store.ts'
 import { readBalance, writeCheckpoints } from '../../server/money/ledger/store.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
@@ -102,6 +104,51 @@ describe('owners', () => {
     assert.equal(await stateOf(watched.id), 'settled')
     assert.equal(await stateOf(fresh.id), 'released')
     await finish(witness)
+  })
+
+  test('a clock that was set back keeps no call of a dead process open', async () => {
+    const [witness, dead] = [newId('own'), newId('own')]
+    await renew(witness)
+    await renew(dead)
+    const hold = await openHold(dead, -3_600)
+    await endLease(database.sql, dead)
+    assert.equal(await sweep(witness), 1)
+    assert.equal(await stateOf(hold.id), 'released')
+    await finish(witness)
+  })
+
+  test('a clock of the database that was set is in the log', async () => {
+    const warn = async (aheadMs: number) => {
+      const warnings: string[] = []
+      const sweeper = await startSweeper({
+        sql: database.sql,
+        ownerId: newId('own'),
+        address: '',
+        exclusive: false,
+        renewMs: 60_000,
+        leaseSeconds: 20,
+        isolatedMs: 60_000,
+        clock: { sample: () => undefined, now: () => new Date(Date.now() + aheadMs) },
+        log: {
+          info: () => undefined,
+          warn: (fields: object, text: string) => void warnings.push(JSON.stringify(fields) + text),
+        },
+      })
+      await sweeper.stop()
+      return warnings
+    }
+    const [back] = await warn(3_600_500)
+    assert.match(back ?? '', /^\{"seconds":-3(59|60)\d\}the clock of the database was set$/)
+    const [ahead] = await warn(-3_600_500)
+    assert.match(ahead ?? '', /^\{"seconds":3(59|60)\d\}the clock/)
+    assert.deepEqual(await warn(0), [])
+  })
+
+  test('a slow answer is no clock that was set', () => {
+    const at = new Date('2026-11-27T10:00:00Z')
+    assert.equal(measureStep(new Date(at.getTime() + 7_000), at, 8_000), 0)
+    assert.equal(measureStep(new Date(at.getTime() + 9_000), at, 8_000), 1_000)
+    assert.equal(measureStep(new Date(at.getTime() - 9_000), at, 8_000), -9_000)
   })
 
   test('a delayed sweep decides by the time at which it runs', async () => {

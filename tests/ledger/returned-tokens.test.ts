@@ -88,3 +88,16 @@ test('a call that waited for its account returns all of it', async () => {
     20,
   )
 })
+
+test('what was counted before the clock was set back by an hour refuses no call', async () => {
+  const { holds, take, counted } = await createHolds(700, 3)
+  const [first, second, third] = holds as [HoldRow, HoldRow, HoldRow]
+  assert.equal(await take(first), 'held')
+  assert.match((await take(second)) ?? '', /^limited:/)
+  await database.sql`
+    update rate_window set times = array(select t + 3600000 from unnest(times) t)
+    where subject = ${first.limits?.subjects[0]?.name ?? ''}`
+  assert.equal(await take(second), 'held')
+  assert.deepEqual(await counted(), [700])
+  assert.match((await take(third)) ?? '', /^limited:/)
+})

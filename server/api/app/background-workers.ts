@@ -1,6 +1,6 @@
 /** Background workers: alerts, mail, webhooks, media copier, usage rollup, sealer, housekeeping. */
 import type { Sql } from 'postgres'
-import type { ClaimLoop } from '../../base/database/claim-loop.ts'
+import { type ClaimLoop, DUE_SECONDS_MAX } from '../../base/database/claim-loop.ts'
 import type { Log } from '../../base/lib/log.ts'
 import type { SecretBox } from '../../base/lib/secrets/secrets.ts'
 import type { Guard } from '../../base/outbound/guard.ts'
@@ -18,12 +18,16 @@ import { type MailSender, startMailSender } from '../../work/alerts/mail/mail-se
 import { deleteOldMails } from '../../work/alerts/mail/mail-store.ts'
 import type { Assets } from '../../work/assets/assets.ts'
 import type { Copier } from '../../work/assets/copies/copier.ts'
+import { hurryCopies } from '../../work/assets/copies/copy-store.ts'
+import { hurryConversions } from '../../work/tasks/convert/conversion-store.ts'
+import { hurryTasks } from '../../work/tasks/queue-store.ts'
 import { deleteOldEvents } from '../../work/tasks/retention-store.ts'
+import { hurryDeliveries } from '../../work/webhooks/queue-store.ts'
 import { deleteOldDeliveries } from '../../work/webhooks/retention-store.ts'
 import { type Sender, startSender } from '../../work/webhooks/sender.ts'
 import type { Config } from '../config/config.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { type Housekeeping, startHousekeeping } from './housekeeping.ts'
+import { type Housekeeping, type HousekeepingJob, startHousekeeping } from './housekeeping.ts'
 
 const DELIVERIES_AT_ONCE = 500
 const EVENTS_AT_ONCE = 5_000
@@ -32,6 +36,7 @@ const RATES_AT_ONCE = 5_000
 const USES_AT_ONCE = 5_000
 const ITEMS_AT_ONCE = 5_000
 const ALERTS_AT_ONCE = 1_000
+const HURRIED_AT_ONCE = 1_000
 /** Longer than any window of a budget: an alert is never recorded again while it may recur. */
 const ALERT_DAYS = 400
 
@@ -95,5 +100,20 @@ function openHousekeeping(config: Config, sql: Sql, assets: Assets, log: Log): H
     { name: 'old stored items', run: () => deleteOldItems(sql, ITEMS_AT_ONCE) },
     { name: 'old timelines', run: () => deleteOldEvents(sql, timelineDays, EVENTS_AT_ONCE) },
   ]
-  return startHousekeeping({ jobs: [...assets.housekeepingJobs, ...retentionJobs], everyMs, log })
+  const jobs = [...assets.housekeepingJobs, ...retentionJobs, ...afterClockSetBack(sql)]
+  return startHousekeeping({ jobs, everyMs, log })
+}
+
+/** Returns the jobs that bring forward what was scheduled before the clock was set back. */
+function afterClockSetBack(sql: Sql): readonly HousekeepingJob[] {
+  const queues = {
+    tasks: hurryTasks,
+    conversions: hurryConversions,
+    deliveries: hurryDeliveries,
+    copies: hurryCopies,
+  }
+  return Object.entries(queues).map(([name, hurry]) => ({
+    name: `${name} that wait too long`,
+    run: () => hurry(sql, DUE_SECONDS_MAX, HURRIED_AT_ONCE),
+  }))
 }

@@ -24,6 +24,12 @@ export interface ClaimQueue {
   readNextMs(sql: Sql, running: number): Promise<number | null>
 }
 
+/**
+ * No row of a queue is due later than this, unless the database's clock was set back since it was
+ * scheduled: it would wait until that time comes again.
+ */
+export const DUE_SECONDS_MAX = 900
+
 /** Work that rejects is logged with `fields`; its row is left to the end of its lease. */
 export type StartWork = (work: Promise<void>, fields: object) => void
 

@@ -32,6 +32,21 @@ export async function hasOpenTasks(sql: Sql): Promise<boolean> {
   return row !== undefined
 }
 
+/**
+ * Makes up to `limit` open tasks due in a minute that are due in over `seconds`. Those with a
+ * recording that is converted first wait for hours. Returns their number.
+ */
+export async function hurryTasks(sql: Sql, seconds: number, limit: number): Promise<number> {
+  const hurried = await sql`
+    update task set due_at = now() + interval '1 minute'
+    where id in (
+      select id from task t where due_at > now() + ${seconds}::float8 * interval '1 second'
+        and not exists (
+          select from task_conversion c where c.task_id = t.id and c.account_id = t.account_id)
+      order by due_at limit ${limit} for update skip locked)`
+  return hurried.count
+}
+
 /** Claims up to `limit` due tasks of a queue partition, the longest due first. */
 export function claimDueTasks(
   sql: Sql,

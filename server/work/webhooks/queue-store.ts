@@ -184,3 +184,18 @@ export async function readNextDeliveryMs(sql: Sql, now: Date | null): Promise<nu
       as ms from clock`
   return row?.ms ?? null
 }
+
+/** Ends the waits and leases of up to `limit` deliveries in a minute that end in over `seconds`. */
+export async function hurryDeliveries(sql: Sql, seconds: number, limit: number): Promise<number> {
+  const hurried = await sql`
+    with late as (
+      select id from delivery
+      where (state = 'pending' and lease_until is null
+          and due_at > now() + ${seconds}::float8 * interval '1 second')
+        or lease_until > now() + ${seconds}::float8 * interval '1 second'
+      limit ${limit} for update skip locked)
+    update delivery d set due_at = now() + interval '1 minute',
+      lease_until = case when d.lease_until is not null then now() + interval '1 minute' end
+    from late where d.id = late.id`
+  return hurried.count
+}

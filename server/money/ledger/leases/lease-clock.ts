@@ -22,3 +22,12 @@ export function createDatabaseClock(nowMs: () => number): DatabaseClock {
     now: () => (aheadMs === undefined ? undefined : new Date(nowMs() + aheadMs)),
   }
 }
+
+/**
+ * Returns the milliseconds by which a clock was set, negative if back. It was `expected` at the
+ * question, answered after `tookMs`, and read at any time between.
+ */
+export function measureStep(at: Date, expected: Date, tookMs: number): number {
+  const aheadMs = at.getTime() - expected.getTime()
+  return aheadMs < 0 ? aheadMs : Math.max(0, aheadMs - tookMs)
+}

@@ -8,7 +8,7 @@ import type { Sql } from 'postgres'
 import type { Log } from '../../../base/lib/log.ts'
 import { formatAmount } from '../../../base/lib/money.ts'
 import type { Continuity } from './continuity.ts'
-import type { DatabaseClock } from './lease-clock.ts'
+import { type DatabaseClock, measureStep } from './lease-clock.ts'
 import {
   countLiveOwners,
   dropExpired,
@@ -55,6 +55,8 @@ const RETRY_MS = 1_000
 /** Time that a process has to end its own calls after `isolatedMs`. */
 const END_CALLS_SECONDS = 60
 const BATCH = 500
+/** A clock that differs this much from the one of the last renewal was set, not corrected. */
+const CLOCK_MS = 5_000
 /** Expired rows are deleted in one of this many sweeps. */
 const DROP_EVERY = 60
 
@@ -123,11 +125,21 @@ class LeasedSweeper implements Sweeper {
   private async renew(): Promise<void> {
     const { sql, ownerId, address, exclusive, clock, continuity } = this.options
     const sentMs = performance.now()
+    const expected = clock?.now()
     const renewal = await renewLease(sql, { id: ownerId, address }, this.times)
+    this.tellClock(renewal.at, expected, performance.now() - sentMs)
     clock?.sample(renewal.at, sentMs, performance.now())
     continuity?.compare(renewal)
     this.failingSinceMs = undefined
     this.live = exclusive ? 1 : await countLiveOwners(sql)
+  }
+
+  /** Tells operators that the clock of the database was set. */
+  private tellClock(at: Date, expected: Date | undefined, tookMs: number): void {
+    const setMs = expected ? measureStep(at, expected, tookMs) : 0
+    if (Math.abs(setMs) < CLOCK_MS) return
+    const seconds = Math.round(setMs / 1_000)
+    this.options.log.warn({ seconds }, 'the clock of the database was set')
   }
 
   /** Renews the lease, then sweeps. */

@@ -1,4 +1,7 @@
--- revision 3
+-- revision 4
+
+-- A window is the last minute. An entry that lies over a minute ahead was written before the clock was
+-- set back, and counts no more: it would refuse calls until that time comes.
 
 -- The seconds until `requests` and `tokens` of the oldest entries have left the window.
 create or replace function rate_wait(
@@ -12,7 +15,7 @@ as $$
       sum(u.tokens) over (order by u.place) as tokens
     from rate_window w, unnest(w.times, w.requests, w.tokens) with ordinality
       as u(at, requests, tokens, place)
-    where w.subject = waiting and u.at > now_ms - 60000) e
+    where w.subject = waiting and u.at between now_ms - 59999 and now_ms + 60000) e
   where e.requests >= requests_over and e.tokens >= tokens_over
 $$;
 
@@ -54,7 +57,7 @@ begin
   left join lateral (
     select sum(u.requests)::bigint as requests, sum(u.tokens)::bigint as tokens
     from rate_window r, unnest(r.times, r.requests, r.tokens) as u(at, requests, tokens)
-    where r.subject = n.name and u.at > now_ms - 60000) w on true;
+    where r.subject = n.name and u.at between now_ms - 59999 and now_ms + 60000) w on true;
 
   for operation in
     select i.id, o.value as rules, i.position
@@ -116,7 +119,8 @@ begin
     values (counted, array[now_ms], array[more_requests], array[more_tokens]);
     return;
   end if;
-  first := 1 + (select count(*) from unnest(w.times) t where t <= now_ms - 60000);
+  first := 1 + (select count(*) from unnest(w.times) t
+    where t not between now_ms - 59999 and now_ms + 60000);
   w.times := w.times[first:];
   w.requests := w.requests[first:];
   w.tokens := w.tokens[first:];
@@ -183,7 +187,8 @@ begin
         max(u.at) filter (where u.requests > 0) as request_at,
         max(u.at) filter (where u.tokens > 0) as token_at
       from rate_window w, unnest(w.times, w.requests, w.tokens) as u(at, requests, tokens)
-      where w.subject = any (array(select distinct r.name from rule r)) and u.at > now_ms - 60000
+      where w.subject = any (array(select distinct r.name from rule r))
+        and u.at between now_ms - 59999 and now_ms + 60000
       group by 1
     ), state as materialized (
       select r.id, v.kind, v.most, greatest(v.most - coalesce(v.used, 0), 0) as remaining,

@@ -1,4 +1,4 @@
--- revision 2
+-- revision 3
 
 -- Leases of gateway processes, and the holds of processes that are dead.
 
@@ -32,7 +32,8 @@ end $$;
 
 -- Closes open holds of processes that are dead, at most `most`, charged as of their checkpoints,
 -- never more than the hold. One statement judges and closes: it may be delayed in the network or
--- held up with the server, and decides by the state of the time when it runs. `sweeper` never closes
+-- held up with the server, and decides by the state of the time when it runs. A hold of a time to come
+-- was taken before the clock was set back, and is old. `sweeper` never closes
 -- its own holds, and closes none when its own renewals had a gap within the last lease. Accounts
 -- that are locked are left for the next time. A charged call keeps its Idempotency-Key; a key
 -- without a charge is free again once the process is certainly gone: it ended, or has not renewed
@@ -76,7 +77,7 @@ begin
     where b.account_id in (
       select h.account_id from hold h
       left join owner o on o.id = h.owner_id
-      where h.state = 'open' and h.task_id is null and h.created_at < at - interval '1 second'
+      where h.state = 'open' and h.task_id is null and h.created_at not between at - interval '1 second' and at + lease
         and (h.owner_id = any (dead)
           or (witnessed and o.id is null and h.created_at < at - lease)))
     order by b.account_id for update skip locked);
@@ -94,7 +95,7 @@ begin
       (h.checkpoint ->> 'upstream_cost_version')::bigint as upstream_cost_version
     from hold h left join owner o on o.id = h.owner_id
     where h.state = 'open' and h.task_id is null and h.account_id = any (accounts)
-      and h.created_at < at - interval '1 second'
+      and h.created_at not between at - interval '1 second' and at + lease
       and (h.owner_id = any (dead)
         or (witnessed and o.id is null and h.created_at < at - lease))
     order by h.id limit most) o;
