@@ -10,6 +10,7 @@ import {
 } from '../../server/money/catalog/apply/file.ts'
 import { formatPath, substitute } from '../../server/money/catalog/environment.ts'
 import { describeFileProblems, type Mistake } from '../../server/money/catalog/mistakes.ts'
+import { findRepeatedName } from './repeated-names.ts'
 
 export interface Configuration {
   readonly files: readonly NamedCatalogFile[]
@@ -82,13 +83,39 @@ function parseAccounts(file: string, raw: unknown): readonly FileAccount[] {
   return parsed.data
 }
 
-/** Throws CatalogError for a file that cannot be read. */
+/** Returns the text of a file of JSON. Throws CatalogError if it cannot be read, or in two ways. */
 export function readText(file: string): string {
+  const text = decode(file, readBytes(file))
+  const repeated = isJson(text) ? findRepeatedName(text) : undefined
+  if (!repeated) return text
+  throw new CatalogError([{ file, path: formatPath(repeated), problem: 'is there twice' }])
+}
+
+function readBytes(file: string): Buffer {
   try {
-    return readFileSync(file, 'utf8')
+    return readFileSync(file)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     const problem = code === 'ENOENT' ? 'there is no such file' : `cannot be read (${code})`
     throw new CatalogError([{ file, path: '', problem }])
+  }
+}
+
+/** Leaves out the byte order mark, with which some editors begin a text. */
+function decode(file: string, bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    const problem = 'the file is not UTF-8: save it as UTF-8 first'
+    throw new CatalogError([{ file, path: '', problem }])
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
   }
 }

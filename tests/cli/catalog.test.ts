@@ -1,5 +1,6 @@
 /** `apply`, `model`, `channel`, `routes`: the catalog from the command line. */
 import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { createSecretKey } from '../../server/base/lib/secrets/secrets.ts'
 import { openCommandLine, runWith } from './support.ts'
@@ -58,6 +59,34 @@ test('apply names every mistake with its file and path, and writes nothing', asy
     /lost\.json: models\[0\]\.routes\[0\]\.channel: there is no channel "main"/,
   )
   assert.deepEqual(await json('model', 'list'), [])
+})
+
+test('a file is read in one way, or refused', async (t) => {
+  const { run, json, file } = await openCommandLine(t)
+  const list = (prices: string) => `{"price_lists": [{"id": "gold", "prices": ${prices}}]}`
+  const rule = (factor: string) => `{"of": "parent", "factor": "${factor}"}`
+  const refusals: readonly (readonly [string, RegExp])[] = [
+    [
+      list(`{"a": ${rule('0.9')}, "b,[": ${rule('1')}, "\\u0061": ${rule('0.1')}}`),
+      /bad\.json: price_lists\[0\]\.prices\.a: is there twice/,
+    ],
+    [
+      '{"accounts": [{"name": "a"}, {"name": "b", "keys": [], "keys": []}]}',
+      /bad\.json: accounts\[1\]\.keys: is there twice/,
+    ],
+  ]
+  for (const [text, message] of refusals) {
+    const { code, err } = await run('apply', file('bad.json', text))
+    assert.equal(code, 1)
+    assert.match(err, message)
+  }
+  const shop = file('shop.json', { channels: [channel], models: [model] })
+  const text = readFileSync(shop, 'utf8')
+  writeFileSync(shop, Buffer.from(`\ufeff${text}`, 'utf16le'))
+  assert.match((await run('apply', shop)).err, /shop\.json: the file is not UTF-8/)
+  writeFileSync(shop, `\ufeff${text.replaceAll('},', '},\r\n')}`)
+  assert.equal((await run('apply', shop)).code, 0)
+  assert.equal((await json('model', 'list')).length, 1)
 })
 
 test('own prices of an account come from a file', async (t) => {
