@@ -35,6 +35,7 @@ export const SIGN_UP: SignUpParts = {
 export interface Answer {
   readonly status: number
   readonly headers: Headers
+  readonly text: string
   // biome-ignore lint/suspicious/noExplicitAny: answers of any shape are looked into by tests.
   readonly json: any
 }
@@ -164,7 +165,7 @@ function createBrowser(url: string): Browser {
       const text = await response.text()
       const isPage = response.headers.get('content-type')?.startsWith('text/html')
       const json = text === '' || isPage ? undefined : JSON.parse(text)
-      return { status: response.status, headers: response.headers, json }
+      return { status: response.status, headers: response.headers, text, json }
     },
   }
 }

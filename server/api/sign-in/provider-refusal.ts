@@ -29,6 +29,8 @@ export type ProviderRefusal = keyof typeof REFUSALS
 /** A refusal that the console's page explains. */
 export class RefusedAtProvider extends GatewayError {
   readonly reason: ProviderRefusal
+  /** The path of the console that a sign-in was to lead to. */
+  returnTo: string | undefined
 
   constructor(reason: ProviderRefusal, cause?: unknown) {
     const [row, message] = REFUSALS[reason]

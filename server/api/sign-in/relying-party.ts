@@ -17,6 +17,15 @@ const REMEMBERED_MAX = 100
 const TIMEOUT_SECONDS = 25
 const BASIC = 'client_secret_basic'
 
+/** The provider did not answer, or not in time, or with a fault of its own. */
+class ProviderAway extends Error {}
+
+/** Returns true for a failure that the provider's absence has caused. */
+export function isProviderAway(error: unknown): boolean {
+  if (error instanceof ProviderAway) return true
+  return error instanceof Error && error.cause !== undefined && isProviderAway(error.cause)
+}
+
 export interface RelyingPartyOptions {
   readonly guard: Pick<Guard, 'request'>
   readonly nowMs: () => number
@@ -231,8 +240,9 @@ function createGuardedFetch(guard: Pick<Guard, 'request'>) {
       bodyMs: ANSWER_MS,
       bodyBytesMax: BYTES_MAX,
     })
-    if (result.outcome !== 'answered') throw new Error(result.message)
-    if (result.truncated) throw new Error('the answer is longer or slower than allowed')
+    if (result.outcome !== 'answered') throw new ProviderAway(result.message)
+    if (result.truncated) throw new ProviderAway('the answer is longer or slower than allowed')
+    if (result.status >= 500) throw new ProviderAway(`it answered with status ${result.status}`)
     const isBare = result.status === 204 || result.status === 205 || result.status === 304
     return new Response(isBare ? null : new Uint8Array(result.body), {
       status: result.status,

@@ -41,7 +41,7 @@ describe('a provider that lies', () => {
       token: { status: 200, body: '{"access_token":"x","token_type":"Bearer"}' },
     }),
     'no JSON': () => ({ token: { status: 200, body: '<html>' } }),
-    'an error': () => ({ token: { status: 500, body: '{}' } }),
+    'an error': () => ({ token: { status: 400, body: '{"error":"invalid_client"}' } }),
   }
   for (const [name, lies] of Object.entries(LIES)) {
     test(`is refused: ${name}`, async () => {
@@ -57,6 +57,29 @@ describe('a provider that lies', () => {
       assert.equal(people.length, 0)
     })
   }
+
+  test('is not blamed for being away, and leads back to the page that was asked for', async () => {
+    const browser = stage.console.browser()
+    const path = encodeURIComponent("/usage?search=it's+a*&key=(%22x%22)")
+    const url = await start(browser, `${START}?return_to=${path}`)
+    stage.provider.lies = { token: { status: 502, body: '<html>' } }
+    const away = await comeBack(browser, stage.provider.signIn(url, somebody()))
+    assert.deepEqual([away.status, away.reason], [503, 'unavailable'])
+    const target = `${stage.console.url}/console/sign-in?next=${path}`
+    assert.ok(away.text.includes(`<a href="${target}#refused=unavailable">`), away.text)
+    for (const [error, reason] of [
+      ['temporarily_unavailable', 'unavailable'],
+      ['access_denied', 'denied'],
+    ] as const) {
+      const again = stage.provider.signIn(await start(browser), somebody())
+      const state = new URLSearchParams(again).get('state')
+      const refused = await comeBack(
+        browser,
+        `?${new URLSearchParams({ error, state: state ?? '' })}`,
+      )
+      assert.equal(refused.reason, reason)
+    }
+  })
 
   test('the same without a lie is accepted', async () => {
     ruled([{ when: { hd: 'acme.example' }, operator: true }])

@@ -128,12 +128,13 @@ function flowsOf(at: At) {
   }
 
   async function comeBack(browser: Browser, back: string) {
-    const { status, headers } = await browser.send('GET', `/sign-in/oidc/callback${back}`)
+    const { status, headers, text } = await browser.send('GET', `/sign-in/oidc/callback${back}`)
     const [row] = await at().console.sql<{ details: { reason?: string; cause?: string } }[]>`
       select details from audit_log where action = 'sign-in at provider failed'
       order by id desc limit 1`
     const reason = status === 303 ? 'signed in' : row?.details.reason
-    return { status, reason, cause: row?.details.cause, location: headers.get('location') }
+    const location = headers.get('location')
+    return { status, reason, cause: row?.details.cause, location, text }
   }
 
   async function operator(): Promise<Browser> {

@@ -59,8 +59,16 @@ export function ProviderButtons(props: ProviderButtonsProps) {
   )
 }
 
+/** As the gateway takes it. */
+const RETURNED = /^\/(?![/\\])[\w\-./?=&%~+*'(),:;@!$]{0,1999}$/
+
+/** Returns the page to come back to: the first one in place of an address that is not taken. */
+export function toReturn(path: string): string {
+  return RETURNED.test(path) ? path : '/'
+}
+
 /** Returns the address that begins a sign-in, and comes back to `next`. */
 export function startAddress(provider: string, next: string, more: object = {}): string {
-  const query = new URLSearchParams({ return_to: next, ...more })
+  const query = new URLSearchParams({ return_to: toReturn(next), ...more })
   return `/admin/v1/sign-in/oidc/${encodeURIComponent(provider)}?${query}`
 }

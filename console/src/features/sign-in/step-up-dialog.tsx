@@ -10,7 +10,7 @@ import { useAdmin } from '../../lib/use-admin.ts'
 import { stepUpWithPasskey } from './api.ts'
 import { messages } from './messages.ts'
 import { PasskeyButton } from './passkey-button.tsx'
-import { ProviderButtons } from './provider-buttons.tsx'
+import { ProviderButtons, toReturn } from './provider-buttons.tsx'
 
 /** Mounted once. The refused call waits for `finish`. */
 export function StepUpDialog() {
@@ -75,7 +75,7 @@ function OwnProviders() {
   const { data } = useAdmin('GET /profile/identities', {})
   if (!data || data.data.length === 0) return null
   const { pathname, search } = window.location
-  const body = { return_to: `${pathname.replace(/^\/console/, '')}${search}` || '/' }
+  const body = { return_to: toReturn(`${pathname.replace(/^\/console/, '')}${search}`) }
   return (
     <ProviderButtons
       only={data.data.map(({ provider }) => provider)}

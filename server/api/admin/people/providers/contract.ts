@@ -9,8 +9,8 @@ const location = z.object({ location: z.string().describe('Where the browser goe
 const provider = text(100).min(1).describe('Id of a provider.')
 const returnTo = z
   .string()
-  .max(300)
-  .regex(/^\/(?![/\\])[\w\-./?=&%~]*$/, 'must be a path of the console')
+  .max(2000)
+  .regex(/^\/(?![/\\])[\w\-./?=&%~+*'(),:;@!$]*$/, 'must be a path of the console')
   .describe('Path of the console to go on with.')
 const claims = z.record(z.string(), z.unknown())
 const rules = z

@@ -174,7 +174,9 @@ async function redirect(
     sendBytes(context, 303, { ...PRIVATE, location }, Buffer.alloc(0))
   } catch (error) {
     if (!(error instanceof RefusedAtProvider)) throw error
-    const target = parts.consoleAddress.page(`/sign-in#refused=${error.reason}`)
+    const { reason, returnTo = '/' } = error
+    const next = returnTo === '/' ? '' : `?next=${encodeURIComponent(returnTo)}`
+    const target = parts.consoleAddress.page(`/sign-in${next}#refused=${reason}`)
     const headers = { ...PRIVATE, 'content-type': 'text/html; charset=utf-8' }
     sendBytes(context, error.status, headers, Buffer.from(page(error, target)))
   }

@@ -8,7 +8,7 @@ import { writeAudit } from '../../audit-log/audit-log.ts'
 import type { Exchange, OidcParts, SignInParts } from '../../parts.ts'
 import type { Provider } from '../../provider.ts'
 import { RefusedAtProvider } from '../../provider-refusal.ts'
-import { deriveChecks } from '../../relying-party.ts'
+import { deriveChecks, isProviderAway } from '../../relying-party.ts'
 import { readCookie, setCookie } from '../../sessions/cookies.ts'
 import type { Session } from '../../sessions/session.ts'
 import { findSessionProvider } from '../../sessions/session-store.ts'
@@ -21,6 +21,8 @@ import { findProvider } from './providers.ts'
 
 const CALLBACK = '/admin/v1/sign-in/oidc/callback'
 const REASON_LENGTH_MAX = 300
+/** Errors in a provider's answer that are its own, in place of a 5xx. */
+const FAULTS: readonly string[] = ['server_error', 'temporarily_unavailable']
 
 interface Start {
   readonly providerId: string
@@ -90,6 +92,7 @@ export async function finishAtProvider(
   exchange: Exchange,
 ): Promise<string> {
   let providerId = ''
+  let returnTo: string | undefined
   try {
     const cookie = readCookie(exchange.request, 'provider', parts.consoleAddress)
     const tokenHash = hashToken(cookie)
@@ -97,6 +100,7 @@ export async function finishAtProvider(
     setCookie(exchange.response, 'provider', undefined, parts.consoleAddress)
     if (!step || cookie === undefined) throw new RefusedAtProvider('expired')
     providerId = step.provider_id
+    if (step.intent === 'sign_in') returnTo = step.return_to
     const proof = await prove(parts, { ...step, token: cookie, search })
     if (step.intent === 'step_up' || step.intent === 'link') {
       const session = await identifySession(parts, exchange.request)
@@ -107,6 +111,7 @@ export async function finishAtProvider(
     return await completeSignIn(parts, { ...step, proof }, exchange)
   } catch (error) {
     if (!(error instanceof RefusedAtProvider)) throw error
+    error.returnTo = returnTo
     const details = {
       provider: providerId,
       reason: error.reason,
@@ -134,15 +139,17 @@ async function prove(parts: SignInParts, returned: Returned): Promise<Proof> {
   const query = new URLSearchParams(returned.search)
   const checks = deriveChecks(returned.token)
   if (query.get('state') !== checks.state) throw new RefusedAtProvider('expired')
-  if (query.has('error')) {
-    throw new RefusedAtProvider('denied', new Error(query.get('error') ?? ''))
+  const refusal = query.get('error')
+  if (refusal !== null) {
+    const reason = FAULTS.includes(refusal) ? 'unavailable' : 'denied'
+    throw new RefusedAtProvider(reason, new Error(refusal))
   }
   const url = new URL(`${callbackOf(parts)}?${query}`)
   const isFresh = returned.intent === 'step_up'
   const answer = await relyingParty
     .exchange(provider, url, { ...checks, isFresh })
     .catch((cause) => {
-      throw new RefusedAtProvider('invalid', cause)
+      throw new RefusedAtProvider(isProviderAway(cause) ? 'unavailable' : 'invalid', cause)
     })
   return { provider, ...answer }
 }
