@@ -18,6 +18,8 @@ export interface AdminRequest {
   readonly body?: unknown
   /** Creates only. */
   readonly isNew?: boolean
+  /** Changes only what still has this revision. */
+  readonly revision?: string
 }
 
 export interface AdminReply<Key extends AdminKey> {
@@ -68,7 +70,7 @@ export async function startAdmin(
 
   async function ask<Key extends AdminKey>(
     key: Key,
-    { as, params = {}, query, body, isNew }: AdminRequest = {},
+    { as, params = {}, query, body, isNew, revision }: AdminRequest = {},
   ): Promise<AdminReply<Key>> {
     const [method = 'GET', pattern = ''] = key.split(' ')
     const path = pattern.replace(/:(\w+)/g, (_, name) => encodeURIComponent(params[name] ?? ''))
@@ -78,6 +80,7 @@ export async function startAdmin(
       headers: {
         'x-tributary-console': '1',
         ...(isNew ? { 'if-none-match': '*' } : {}),
+        ...(revision === undefined ? {} : { 'if-match': `"${revision}"` }),
         ...(as ? { cookie: `session=${as}` } : {}),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },

@@ -25,6 +25,8 @@ type Loose<Request> = Omit<Request, OptionalMembers<Request>> &
 export type RequestOf<Key extends AdminKey> = Loose<AdminRequest<Key>> & {
   /** Creates only: refused if the name is in use. */
   readonly isNew?: boolean
+  /** Changes only what still has this revision: refused if somebody else has changed it. */
+  readonly revision?: string | undefined
 }
 
 /** A field that the server refused, and why. */
@@ -99,6 +101,7 @@ interface AnyRequest {
   readonly query?: Readonly<Record<string, unknown>> | undefined
   readonly body?: unknown
   readonly isNew?: boolean
+  readonly revision?: string | undefined
 }
 
 async function sendRequest(
@@ -116,6 +119,7 @@ async function sendRequest(
       'x-tributary-console': '1',
       ...(isJson ? { 'content-type': 'application/json' } : {}),
       ...(request.isNew ? { 'if-none-match': '*' } : {}),
+      ...(request.revision === undefined ? {} : { 'if-match': `"${request.revision}"` }),
     },
     ...(isJson ? { body: JSON.stringify(body) } : {}),
     ...(body instanceof FormData ? { body } : {}),

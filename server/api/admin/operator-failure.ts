@@ -3,11 +3,12 @@
 import { type FieldFault, GatewayError } from '../../base/lib/errors.ts'
 import { OperatorError } from '../../base/lib/operator-error.ts'
 import { CatalogError } from '../../money/catalog/apply/file.ts'
+import { ChangedEntry } from '../../money/catalog/revisions.ts'
 
 /**
  * An OperatorError becomes a 400 with its message, which is written for operators. A catalog's
  * error names the fields of its mistakes, in a request of one entry without the entry; it is a 409
- * if only names are in use.
+ * if only names are in use, or if it has changed since it was read.
  */
 export async function withOperatorErrors<T>(
   work: Promise<T>,
@@ -24,7 +25,8 @@ export async function withOperatorErrors<T>(
       cause: error,
       ...(first ? { ...first, problems } : {}),
     }
-    throw new GatewayError(isOfNames(error) ? 'conflict' : 'invalid_request', details)
+    const isConflict = error instanceof ChangedEntry || isOfNames(error)
+    throw new GatewayError(isConflict ? 'conflict' : 'invalid_request', details)
   }
 }
 

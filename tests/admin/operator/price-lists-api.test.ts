@@ -52,7 +52,7 @@ test('operators create, read and change a list', async () => {
   const made = await put('silver', { parent: 'gold', default: rule }, { isNew: true })
   assert.equal(made.status, 200, made.text)
   assert.deepEqual(made.json.default, { of: 'parent', factor: '0.9' })
-  const { updated_at: _, warnings, ...row } = made.json
+  const { updated_at: _, revision: __, warnings, ...row } = made.json
   assert.deepEqual(warnings, [])
   assert.deepEqual(
     { ...row, default: null },

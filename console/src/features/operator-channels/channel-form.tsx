@@ -66,11 +66,21 @@ interface SettingsFormProps {
 function SettingsForm({ id, upstream, channel, onSaved, children }: SettingsFormProps) {
   const t = useMessages(messages)
   const fields = listSettingFields(upstream.settings_schema, upstream.secrets)
-  const [values, setValues] = useState(() => readValues(fields, channel?.settings ?? {}))
+  const start = (from: EditedChannel | undefined) => ({
+    opened: from,
+    values: readValues(fields, from?.settings ?? {}),
+    isTouched: false,
+  })
+  const [{ opened, values, isTouched }, setForm] = useState(() => start(channel))
+  // What others change meanwhile is shown, unless it would undo what is being typed.
+  if (!isTouched && channel?.version !== opened?.version) setForm(start(channel))
   const change = useAdminChange('PUT /operator/channels/:channel_id')
   const save = async (settings: Settings) => {
     const body = { upstream: upstream.name, settings }
-    await change.mutateAsync({ params: { channel_id: id }, body, isNew: !channel })
+    const revision = opened?.version.toString()
+    const request = { params: { channel_id: id }, body, isNew: !opened, revision }
+    const saved = await change.mutateAsync(request)
+    if (opened) setForm(start(saved))
     notifyDone(t('saved', { id }))
     onSaved(id)
   }
@@ -80,8 +90,8 @@ function SettingsForm({ id, upstream, channel, onSaved, children }: SettingsForm
     const read = toSettings(fields, values)
     if ('badJson' in read) {
       confirmed.fail(new InvalidField(`settings.${read.badJson}`, t('badJson')))
-    } else if (channel) {
-      const changes = listSettingChanges(fields, channel.settings, read.settings)
+    } else if (opened) {
+      const changes = listSettingChanges(fields, opened.settings, read.settings)
       const named = changes.map((one) => ({ ...one, path: labelOf(one.path) }))
       confirmed.ask(read.settings, named)
     } else confirmed.save(read.settings)
@@ -103,8 +113,8 @@ function SettingsForm({ id, upstream, channel, onSaved, children }: SettingsForm
         <SettingInputs
           fields={fields}
           values={values}
-          stored={channel?.settings ?? {}}
-          onChange={setValues}
+          stored={opened?.settings ?? {}}
+          onChange={(next) => setForm({ opened, values: next, isTouched: true })}
         />
       </CheckedForm>
       <ChangesDialog title={t('saveTitle', { id })} act={t('save')} {...confirmed.dialog} />

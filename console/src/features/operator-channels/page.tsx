@@ -8,6 +8,7 @@ import { EmptyState } from '../../components/list/empty-state.tsx'
 import { useColumns } from '../../components/list/fields.tsx'
 import { Filters } from '../../components/list/filters.tsx'
 import { PageHeader } from '../../components/page/page-header.tsx'
+import { ErrorState } from '../../components/state/error-state.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useUrlState } from '../../lib/url-state.ts'
 import { asPages, useAdmin } from '../../lib/use-admin.ts'
@@ -101,12 +102,10 @@ function OpenChannel({ id, upstreams, onClose }: OpenChannelProps) {
   return (
     <DetailDrawer isOpen={id !== ''} title={id} onClose={onClose}>
       {shown && upstreams.length > 0 ? (
-        <ChannelDetails
-          key={`${shown.id} ${shown.version}`}
-          channel={shown}
-          upstreams={upstreams}
-          onClose={onClose}
-        />
+        <ChannelDetails key={shown.id} channel={shown} upstreams={upstreams} onClose={onClose} />
+      ) : null}
+      {id !== '' && channel.error ? (
+        <ErrorState error={channel.error} onRetry={() => void channel.refetch()} />
       ) : null}
     </DetailDrawer>
   )

@@ -45,7 +45,7 @@ export function ModelDetails({ model, onClose }: ModelDetailsProps) {
       <ModelForm
         initial={toModelDraft(model)}
         added={added}
-        isNew={false}
+        revision={model.revision}
         onSaved={() => setAdded(undefined)}
       />
     )

@@ -21,14 +21,18 @@ import { RouteRows } from './row-fields.tsx'
 
 interface ModelFormProps {
   readonly initial: ModelDraft
+  /** Of the model as it was read; absent for a new one. */
+  readonly revision?: string
   /** Prices to start with beside those of `initial`. */
   readonly added?: readonly PriceDraft[]
-  readonly isNew: boolean
   readonly onSaved: (id: string) => void
 }
 
-export function ModelForm({ initial, added = [], isNew, onSaved }: ModelFormProps) {
+export function ModelForm({ added = [], onSaved, ...model }: ModelFormProps) {
   const t = useMessages(messages)
+  // As it was opened: what others change meanwhile is read again, but is not in this form.
+  const [{ initial, revision }] = useState(model)
+  const isNew = revision === undefined
   const [draft, setDraft] = useState<ModelDraft>({
     ...initial,
     prices: [...initial.prices, ...added],
@@ -37,7 +41,7 @@ export function ModelForm({ initial, added = [], isNew, onSaved }: ModelFormProp
   const set = (more: Partial<ModelDraft>) => setDraft({ ...draft, ...more })
   const id = draft.id.trim()
   const confirmed = useConfirmedSave(async (body: ReturnType<typeof toModelBody>) => {
-    await change.mutateAsync({ params: { model_id: id }, body, isNew })
+    await change.mutateAsync({ params: { model_id: id }, body, isNew, revision })
     notifyDone(t('saved', { id }))
     onSaved(id)
   })

@@ -68,7 +68,7 @@ export function CustomerPanel({ account, prices }: CustomerProps) {
       <DetailDrawer isOpen={open === 'own'} title={t('editOwn')} onClose={close}>
         <OwnPrices
           account={account}
-          own={prices.own}
+          prices={prices}
           onSaved={(found) => {
             setWarnings(found)
             close()
@@ -123,19 +123,20 @@ function Assignment({ account, onClose }: AssignmentProps) {
 }
 
 interface OwnPricesProps extends AssignmentProps {
-  readonly own: Prices['own']
+  readonly prices: Pick<Prices, 'own' | 'own_revision'>
   readonly onSaved: (warnings: readonly string[]) => void
 }
 
-function OwnPrices({ account, own, onSaved, onClose }: OwnPricesProps) {
+function OwnPrices({ account, prices, onSaved, onClose }: OwnPricesProps) {
   const t = useMessages(messages)
+  const [{ own, own_revision: revision }] = useState(prices)
   const [list, setList] = useState(() => (own ? toListDraft(own) : NO_TERMS))
   const change = useAdminChange('PUT /operator/accounts/:account_id/prices')
   const send = async () => {
     const wrong = checkList(list, t)
     if (wrong.length > 0) throw new InvalidFields(wrong)
     const params = { account_id: account.id }
-    const saved = await change.mutateAsync({ params, body: toListBody(list) })
+    const saved = await change.mutateAsync({ params, body: toListBody(list), revision })
     notifyDone(t('ownSaved'))
     onSaved(saved.warnings)
   }

@@ -32,6 +32,8 @@ export function ListForm({ stored, onSaved, onClose }: ListFormProps) {
   const [currency, setCurrency] = useState(stored?.currency ?? 'CNY')
   const [parent, setParent] = useState(stored?.parent ?? BASE_LIST)
   const [list, setList] = useState(() => (stored ? toListDraft(stored) : NEW_LIST))
+  // As it was opened: what others change meanwhile is read again, but is not in this form.
+  const [revision] = useState(stored?.revision)
   const change = useAdminChange('PUT /operator/price-lists/:list_id')
   const send = async () => {
     const noId = id.trim() === '' ? [{ param: 'id', text: t('needed') }] : []
@@ -41,6 +43,7 @@ export function ListForm({ stored, onSaved, onClose }: ListFormProps) {
       params: { list_id: id.trim() },
       body: { ...toListBody(list), currency, parent },
       isNew: stored === undefined,
+      revision,
     })
     notifyDone(t('made', { id: saved.id }))
     onSaved(saved)

@@ -10,6 +10,7 @@ import { type SecretBox, SecretError } from '../../../base/lib/secrets/secrets.t
 import { openSettings } from '../channel-settings.ts'
 import { formatPath } from '../environment.ts'
 import type { Mistake } from '../mistakes.ts'
+import { expectRevision, revisionOfChannel, revisionOfModel } from '../revisions.ts'
 import {
   bumpRevision,
   type ChannelRow,
@@ -76,6 +77,7 @@ async function write(sql: TransactionSql, options: ApplyOptions) {
   const models = await selectModels(sql)
   refuseStale(options, channels)
   refuseTakenNames(options, { channels, models })
+  refuseChanged(options, { channels, models })
   const changes = [
     ...(await applyChannels(sql, channels, options)),
     ...(await applyModels(sql, models, options)),
@@ -137,6 +139,19 @@ function refuseTakenNames(
     findTakenNames(name, creates, content[creates], stored[creates]),
   )
   if (mistakes.length > 0) throw new CatalogError(mistakes)
+}
+
+/** Throws ChangedEntry unless the entry is as its editor has read it, under the catalog's lock. */
+function refuseChanged(
+  { expected }: ApplyOptions,
+  stored: { readonly channels: readonly ChannelRow[]; readonly models: readonly ModelRow[] },
+): void {
+  if (!expected) return
+  const { kind, id, revision } = expected
+  const channel = kind === 'channels' ? stored.channels.find((row) => row.id === id) : undefined
+  const model = kind === 'models' ? stored.models.find((row) => row.id === id) : undefined
+  const now = channel ? revisionOfChannel(channel) : model && revisionOfModel(model)
+  expectRevision(revision, now)
 }
 
 /** Returns the file's own source and those that its entries name. */

@@ -23,6 +23,10 @@ export interface ApplyOptions {
   readonly dryRun?: boolean
   /** The version of a channel that the files were made from; another one is a StaleChannel. */
   readonly madeFrom?: { readonly id: string; readonly version: number } | undefined
+  /** An entry as its editor has read it; another revision is a ChangedEntry. */
+  readonly expected?:
+    | { readonly kind: EntryKind; readonly id: string; readonly revision: string }
+    | undefined
   /** Further changes in the same transaction. */
   readonly alongside?: (sql: TransactionSql) => Promise<readonly ConfigurationChange[]>
 }

@@ -3,6 +3,7 @@ import type { Sql, TransactionSql } from 'postgres'
 import { OperatorError } from '../../../base/lib/operator-error.ts'
 import type { PriceListRow } from '../list.ts'
 import { findOwnList, notifyAccount, selectLists } from '../lists/list-store.ts'
+import { expectRevision, revisionOfList } from '../revisions.ts'
 import { bumpRevision, isActive, lockCatalog } from '../store.ts'
 import { applyLists, derivePrices } from './apply-lists.ts'
 import type { CatalogChange } from './change.ts'
@@ -17,6 +18,8 @@ export interface ListEdit {
   readonly dryRun?: boolean
   /** The list must be new: a name in use is a mistake. */
   readonly isNew?: boolean
+  /** The list must have this revision: another one is a ChangedEntry. */
+  readonly revision?: string
 }
 
 export interface EditedLists {
@@ -40,7 +43,7 @@ export async function editList(edit: ListEdit, currency: string, list: Draft) {
  * `default`, `prices` and `planned_prices`. Throws CatalogError with the path of each mistake.
  */
 export async function setOwnPrices(
-  edit: Pick<ListEdit, 'sql' | 'dryRun'>,
+  edit: ListEdit,
   { id: account, currency }: { readonly id: string; readonly currency: string },
   definition: Readonly<Record<string, unknown>>,
 ): Promise<EditedLists> {
@@ -84,7 +87,7 @@ class DryRun extends Error {
 }
 
 async function change(
-  { sql, dryRun = false, isNew = false }: ListEdit,
+  { sql, dryRun = false, isNew = false, revision }: ListEdit,
   files: readonly NamedCatalogFile[],
   isRetired: (row: PriceListRow) => boolean = () => false,
 ): Promise<EditedLists> {
@@ -92,6 +95,7 @@ async function change(
     return await sql.begin(async (transaction) => {
       await lockCatalog(transaction)
       if (isNew) await refuseTaken(transaction, files)
+      if (revision !== undefined) await refuseChanged(transaction, files, revision)
       const changes = await applyLists(transaction, files, isRetired)
       const { warnings } = await derivePrices(transaction, files)
       if (dryRun) throw new DryRun({ changes, warnings })
@@ -113,6 +117,17 @@ async function refuseTaken(sql: TransactionSql, files: readonly NamedCatalogFile
   if (!taken) return
   const problem = `there is a price list "${taken.id}" already: choose another name`
   throw new CatalogError([{ file: REQUEST, path: 'price_lists[0].id', problem, isTaken: true }])
+}
+
+/** Throws ChangedEntry unless the list is as its editor has read it. */
+async function refuseChanged(
+  sql: TransactionSql,
+  files: readonly NamedCatalogFile[],
+  revision: string,
+): Promise<void> {
+  const [id] = files.flatMap(({ content }) => content.price_lists.map((list) => list.id))
+  const now = (await selectLists(sql)).find((row) => row.id === id && isActive(row))
+  expectRevision(revision, revisionOfList(now?.definition))
 }
 
 /** Keys name the own list of their account, so gateways look them up again. */

@@ -39,6 +39,8 @@ export interface EditOptions {
   readonly dryRun?: boolean
   /** The entry must be new: a name in use is a mistake. */
   readonly isNew?: boolean
+  /** The entry must have this revision: another one is a ChangedEntry. */
+  readonly revision?: string
 }
 
 interface ChannelDraft {
@@ -189,13 +191,15 @@ async function applyEntries(
   entries: readonly { readonly id: string }[],
   currency?: string,
 ): Promise<CatalogDiff> {
-  const { sql, isNew = false } = options
+  const { sql, isNew = false, revision } = options
   const stored = isNew ? await (kind === 'channels' ? listChannels(sql) : selectModels(sql)) : []
   const taken = findTakenNames(REQUEST, kind, entries, stored)
   const creates = isNew && taken.length === 0 ? kind : undefined
   const dryRun = options.dryRun === true || taken.length > 0
+  const [first] = entries
+  const expected = first && revision !== undefined ? { kind, id: first.id, revision } : undefined
   const content = { ...(currency === undefined ? {} : { currency }), [kind]: entries }
-  return await withMistakes(taken, applyContent({ ...options, creates, dryRun }, content))
+  return await withMistakes(taken, applyContent({ ...options, creates, expected, dryRun }, content))
 }
 
 async function applyContent(

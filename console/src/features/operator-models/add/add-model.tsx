@@ -50,7 +50,6 @@ export function AddModel({ step, channel, onStep, onBook, onOpen }: AddModelProp
       ) : (
         <ModelForm
           initial={{ ...NEW_DRAFT, routes: [{ ...NEW_ROUTE, channel }] }}
-          isNew
           onSaved={onOpen}
         />
       )}

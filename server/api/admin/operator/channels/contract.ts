@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { decimalAmount } from '../../../endpoints/codecs.ts'
 import { text, time } from '../../common-schemas.ts'
-import { CREATES_ONLY } from '../../is-new.ts'
+import { CREATES_ONLY, changesOnly } from '../../preconditions.ts'
 import { area, type Routes } from '../../route.ts'
 
 const channel = z.object({
@@ -88,7 +88,7 @@ export const operatorChannelsContract = area(shared, {
     summary: 'Create a channel or change its settings',
     description:
       'Omitted secrets are kept. Every change creates a new version: open tasks keep the ' +
-      `credentials that submitted them. ${CREATES_ONLY}`,
+      `credentials that submitted them. ${CREATES_ONLY} ${changesOnly('`version`')}`,
     errors: [409],
     body: z.strictObject({ upstream: text(100).min(1), settings }),
     stepUp: true,

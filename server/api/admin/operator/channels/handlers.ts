@@ -20,8 +20,8 @@ import { probeOf, readVendorModels } from '../../../../work/pipeline/send/probe-
 import { endpointsOf } from '../../../../work/pipeline/send/probe-endpoints.ts'
 import { describeRequest } from '../../../endpoints/reference/json-schema.ts'
 import type { ChecksOf, HandlersOf } from '../../handler.ts'
-import { isCreation } from '../../is-new.ts'
 import { conflict, refuseAs, withOperatorErrors } from '../../operator-failure.ts'
+import { preconditionsOf } from '../../preconditions.ts'
 import { noSuch } from '../../refusal.ts'
 import type { AdminServices } from '../../services.ts'
 import { editOptions } from '../edit-options.ts'
@@ -141,7 +141,7 @@ export const operatorChannelsChecks: ChecksOf<
 > = {
   'PUT /operator/channels/:channel_id': ({ context, params, body }, services) =>
     saveChannel(
-      { ...editOptions(services), dryRun: true, isNew: isCreation(context) },
+      { ...editOptions(services), dryRun: true, ...preconditionsOf(context) },
       params.channel_id,
       body,
     ),
@@ -179,7 +179,7 @@ export const operatorChannelsHandlers: HandlersOf<typeof operatorChannelsContrac
   async 'PUT /operator/channels/:channel_id'({ context, params, body, note }, services) {
     const { channel_id: id } = params
     const diff = await saveChannel(
-      { ...editOptions(services), isNew: isCreation(context) },
+      { ...editOptions(services), ...preconditionsOf(context) },
       id,
       body,
     )

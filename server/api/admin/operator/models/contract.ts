@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { decimalAmount } from '../../../endpoints/codecs.ts'
 import { serial, text, time } from '../../common-schemas.ts'
-import { CREATES_ONLY } from '../../is-new.ts'
+import { CREATES_ONLY, changesOnly } from '../../preconditions.ts'
 import { area, type Routes } from '../../route.ts'
 
 export const adminPrice = z.object({
@@ -98,6 +98,7 @@ const model = z.object({
     .array(takenOut)
     .describe('Tools that requests offer and that have no price, which the gateway takes out.'),
   source: z.string(),
+  revision: z.string().describe('Another one after each change, also by prices that begin.'),
   warnings: z.array(z.string()).describe('Problems with the current definition.'),
   effective_from: time.nullable().describe('Start of the current prices.'),
   planned_prices: z.array(planned).describe('Future prices, the next one first.'),
@@ -150,7 +151,7 @@ export const operatorModelsContract = area(shared, {
     summary: 'Create a model or change it',
     description:
       'Takes the members of a model in a catalog file. New prices create a version that ' +
-      `applies to calls from then on. ${CREATES_ONLY}`,
+      `applies to calls from then on. ${CREATES_ONLY} ${changesOnly('`revision`')}`,
     errors: [409],
     body: draft.extend({ currency }),
     stepUp: true,

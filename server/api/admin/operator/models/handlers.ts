@@ -20,11 +20,12 @@ import {
 import { readPrices } from '../../../../money/catalog/load/load-model.ts'
 import { describeOrder } from '../../../../money/catalog/load/route-order.ts'
 import { isPriced } from '../../../../money/catalog/price/price.ts'
+import { revisionOfModel } from '../../../../money/catalog/revisions.ts'
 import { listChannels, type PlannedRow } from '../../../../money/catalog/store.ts'
 import { listTakenOut, type TakenOutRow } from '../../../../money/usage/taken-out-store.ts'
 import type { ChecksOf, HandlersOf } from '../../handler.ts'
-import { isCreation } from '../../is-new.ts'
 import { refuseAs, withOperatorErrors } from '../../operator-failure.ts'
+import { preconditionsOf } from '../../preconditions.ts'
 import { noSuch } from '../../refusal.ts'
 import type { AdminServices } from '../../services.ts'
 import { editOptions } from '../edit-options.ts'
@@ -38,6 +39,7 @@ function showModel(row: ModelSummary, { catalog }: AdminServices, takenOut: Show
   const { channels } = catalog.snapshot()
   return {
     ...row,
+    revision: revisionOfModel(row),
     limits: row.limits as Readonly<Record<string, number>>,
     planned_prices: row.planned.map((plan) => showPlan(row, plan)),
     margins: compareCosts(row),
@@ -97,7 +99,7 @@ export const operatorModelsChecks: ChecksOf<
 > = {
   'PUT /operator/models/:model_id': ({ context, params, body }, services) =>
     saveModel(
-      { ...editOptions(services), dryRun: true, isNew: isCreation(context) },
+      { ...editOptions(services), dryRun: true, ...preconditionsOf(context) },
       params.model_id,
       body,
     ),
@@ -142,7 +144,7 @@ export const operatorModelsHandlers: HandlersOf<typeof operatorModelsContract> =
 
   async 'PUT /operator/models/:model_id'({ context, params, body, note }, services) {
     const diff = await saveModel(
-      { ...editOptions(services), isNew: isCreation(context) },
+      { ...editOptions(services), ...preconditionsOf(context) },
       params.model_id,
       body,
     )

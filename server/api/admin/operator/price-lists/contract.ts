@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { MODEL_TYPES } from '../../../../money/catalog/catalog.ts'
 import { givenTime, page, paging, text, time } from '../../common-schemas.ts'
-import { CREATES_ONLY } from '../../is-new.ts'
+import { CREATES_ONLY, changesOnly } from '../../preconditions.ts'
 import { area, type Routes } from '../../route.ts'
 import { operatorAccount } from '../accounts/contract.ts'
 import { adminPrice, margin } from '../models/contract.ts'
@@ -38,7 +38,9 @@ export const priceListRow = z.object({
   updated_at: time,
 })
 
-const priceList = priceListRow.extend(definition.shape)
+const revision = z.string().describe('Another one after each change of these members.')
+
+const priceList = priceListRow.extend({ ...definition.shape, revision })
 
 /** The members of a list in a catalog file, which reads them. */
 const draft = z.object({
@@ -84,6 +86,7 @@ const ofModels = {
 export const LISTS_SHOWN_MAX = 20
 
 const shared = { role: 'operator', tag: 'Operators: price lists' } as const
+const CHANGES_ONLY = changesOnly('`revision`')
 const LIKE_FILES =
   '`default`, `prices` and `planned_prices` are those of a list in a catalog file, and replace ' +
   'the ones before. They apply to calls from then on; what has begun keeps its prices.'
@@ -106,7 +109,7 @@ export const operatorPriceListsContract = area(shared, {
   },
   'PUT /operator/price-lists/:list_id': {
     summary: 'Create a price list or change it',
-    description: `${LIKE_FILES} Currency and parent never change. ${CREATES_ONLY}`,
+    description: `${LIKE_FILES} Currency and parent never change. ${CREATES_ONLY} ${CHANGES_ONLY}`,
     body: draft.extend({
       currency: z.string().default('CNY'),
       parent: z.string().default('base'),
@@ -148,16 +151,19 @@ export const operatorPriceListsContract = area(shared, {
       price_list: z.string().nullable().describe('The list that it has; null: base prices.'),
       lists: z.array(z.string()).describe('The lists that price its calls: the first one decides.'),
       own: definition.nullable().describe('Its own prices.'),
+      own_revision: revision,
     }),
     errors: [404],
   },
   'PUT /operator/accounts/:account_id/prices': {
     summary: 'Set the own prices of an account',
-    description: `They stand on top of the list that it has. ${LIKE_FILES}`,
+    description:
+      'They stand on top of the list that it has. ' +
+      `${LIKE_FILES} ${changesOnly('`own_revision`')}`,
     body: draft.strict(),
     stepUp: true,
     answer: definition.extend({ warnings }),
-    errors: [404],
+    errors: [404, 409],
   },
   'DELETE /operator/accounts/:account_id/prices': {
     summary: 'Remove the own prices of an account',

@@ -17,10 +17,11 @@ import { showPrice } from '../../../../money/catalog/lists/show-prices.ts'
 import { switchList } from '../../../../money/catalog/lists/switch-list.ts'
 import { chainOf } from '../../../../money/catalog/load/load-lists.ts'
 import { type LoadedPrices, loadPrices } from '../../../../money/catalog/load/load-prices.ts'
+import { revisionOfList } from '../../../../money/catalog/revisions.ts'
 import type { ModelRow } from '../../../../money/catalog/store.ts'
 import type { ChecksOf, HandlersOf } from '../../handler.ts'
-import { isCreation } from '../../is-new.ts'
 import { conflict, refuseAs, withOperatorErrors } from '../../operator-failure.ts'
+import { preconditionsOf } from '../../preconditions.ts'
 import { found, noSuch } from '../../refusal.ts'
 import type { AdminServices } from '../../services.ts'
 import { LISTS_SHOWN_MAX, type operatorPriceListsContract } from './contract.ts'
@@ -34,14 +35,9 @@ function saveList(edit: ListEdit, id: string, { currency, ...members }: Draft) {
   return withOperatorErrors(editList(edit, currency, { ...members, id }))
 }
 
-async function saveOwn(
-  { sql }: AdminServices,
-  accountId: string,
-  definition: OwnDraft,
-  dryRun: boolean,
-) {
-  const account = await findAccount(sql, accountId)
-  return await withOperatorErrors(setOwnPrices({ sql, dryRun }, account, definition))
+async function saveOwn(edit: ListEdit, accountId: string, definition: OwnDraft) {
+  const account = await findAccount(edit.sql, accountId)
+  return await withOperatorErrors(setOwnPrices(edit, account, definition))
 }
 
 function findAccount(sql: AdminServices['sql'], id: string) {
@@ -50,7 +46,8 @@ function findAccount(sql: AdminServices['sql'], id: string) {
 
 async function readList({ sql }: AdminServices, id: string) {
   const { definition, ...row } = found(await selectList(sql, id), 'price list')
-  return { ...row, ...definition }
+  const revision = revisionOfList(row.status === 'active' ? definition : undefined)
+  return { ...row, ...definition, revision }
 }
 
 interface OfModels {
@@ -116,9 +113,9 @@ export const operatorPriceListsChecks: ChecksOf<
   'PUT /operator/price-lists/:list_id' | 'PUT /operator/accounts/:account_id/prices'
 > = {
   'PUT /operator/price-lists/:list_id': ({ context, params, body }, { sql }) =>
-    saveList({ sql, dryRun: true, isNew: isCreation(context) }, params.list_id, body),
-  'PUT /operator/accounts/:account_id/prices': ({ params, body }, services) =>
-    saveOwn(services, params.account_id, body, true),
+    saveList({ sql, dryRun: true, ...preconditionsOf(context) }, params.list_id, body),
+  'PUT /operator/accounts/:account_id/prices': ({ context, params, body }, { sql }) =>
+    saveOwn({ sql, dryRun: true, ...preconditionsOf(context) }, params.account_id, body),
 }
 
 export const operatorPriceListsHandlers: HandlersOf<Contract> = {
@@ -132,7 +129,7 @@ export const operatorPriceListsHandlers: HandlersOf<Contract> = {
 
   async 'PUT /operator/price-lists/:list_id'({ context, params, body, note }, services) {
     const { sql } = services
-    const edit = { sql, isNew: isCreation(context) }
+    const edit = { sql, ...preconditionsOf(context) }
     const { changes, warnings } = await saveList(edit, params.list_id, body)
     note({
       changes: changes.flatMap(({ change, what }) => (what.length > 0 ? what : [change])),
@@ -166,18 +163,21 @@ export const operatorPriceListsHandlers: HandlersOf<Contract> = {
       return { type: row.type, ...showPrice(loaded, row, payer) }
     })
     const chain = chainOf(loaded.snapshot, payer.priceList).map(({ id }) => id)
+    const own = await selectOwnPrices(sql, params.account_id)
     return {
       ...page,
       currency: payer.currency,
       price_list: priceList,
       lists: [...chain, BASE],
-      own: (await selectOwnPrices(sql, params.account_id)) ?? null,
+      own: own ?? null,
+      own_revision: revisionOfList(own),
     }
   },
 
-  async 'PUT /operator/accounts/:account_id/prices'({ params, body, note }, services) {
+  async 'PUT /operator/accounts/:account_id/prices'({ context, params, body, note }, services) {
     const { account_id: id } = params
-    const { changes, warnings } = await saveOwn(services, id, body, false)
+    const edit = { sql: services.sql, ...preconditionsOf(context) }
+    const { changes, warnings } = await saveOwn(edit, id, body)
     note({ ...body, differences: changes.flatMap(({ differences = [] }) => differences) })
     await services.catalog.refresh()
     return { ...found(await selectOwnPrices(services.sql, id), 'account'), warnings }

@@ -1,0 +1,94 @@
+/** Two operators with the same form open: the later one is told, and undoes nothing. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { noBrowser } from '../../support/browser.ts'
+import { leave } from '../support/journey.ts'
+import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
+
+const REFUSAL = /somebody has changed this since it was opened/
+
+describe('two editors', { skip: noBrowser }, () => {
+  let stage: ConsoleStage
+  before(async () => {
+    stage = await startConsoleStage()
+  })
+  after(() => stage?.stop())
+
+  /** Opens the form behind `act` at `path` in two browsers, and fills and saves both in turn. */
+  async function editTwice(
+    path: string,
+    act: string | undefined,
+    fill: (page: Page, value: string) => Promise<void>,
+    save: (page: Page) => Promise<void>,
+  ): Promise<void> {
+    const open = async (page: Page) => {
+      if (act !== undefined) await page.getByRole('button', { name: act, exact: true }).click()
+    }
+    const operator = { operator: true }
+    const [first, second] = [
+      await stage.signedIn(path, operator),
+      await stage.signedIn(path, operator),
+    ]
+    for (const { page } of [first, second]) {
+      await open(page)
+      await fill(page, page === first.page ? '7' : '5')
+    }
+    await save(first.page)
+    await saved(first.page)
+    await save(second.page)
+    await second.page.getByText(REFUSAL).waitFor()
+    await second.page.goto(`${stage.console}${path}`)
+    await open(second.page)
+    await fill(second.page, '5')
+    await save(second.page)
+    await saved(second.page)
+    await leave(first)
+    await leave(second)
+  }
+
+  const saved = (page: Page) =>
+    page
+      .getByText(/ saved$/)
+      .first()
+      .waitFor()
+  const submit = (page: Page) =>
+    page.getByRole('dialog').getByRole('button', { name: /^Save/ }).click()
+  /** Saves a form that names its changes first. */
+  const confirm = async (page: Page) => {
+    await submit(page)
+    const question = page.getByRole('dialog', { name: /^Save / })
+    await question.getByRole('button', { name: /^Save/ }).click()
+  }
+
+  test('a model', async () => {
+    const fill = (page: Page, value: string) => page.getByLabel('Amount').first().fill(value)
+    await editTwice('/operator/models?id=sim-chat', 'Edit', fill, confirm)
+    const [row] = await stage.sql`
+      select prices->0->>'amount' as amount from price where model_id = 'sim-chat'
+      order by version desc limit 1`
+    assert.equal(row?.amount, '5')
+  })
+
+  test('a channel', async () => {
+    // Its form is open with the channel, and stays open once it is saved.
+    const fill = (page: Page, value: string) =>
+      page.getByLabel('Maximum concurrent calls').fill(value)
+    await editTwice('/operator/channels?id=test-openai', undefined, fill, confirm)
+  })
+
+  test('a price list, and the own prices of an account', async () => {
+    await stage.sql`
+      insert into price_list (id, currency, parent, source, definition)
+      values ('gold', 'CNY', null, 'console:gold', '{"prices": {}, "default": "hidden"}')`
+    const ofFactor = async (page: Page, value: string) => {
+      const form = page.getByRole('dialog')
+      await form.getByRole('combobox').first().click()
+      await page.getByRole('option', { name: 'Parent’s price × factor' }).click()
+      await form.getByLabel('Factor').fill(value)
+    }
+    await editTwice('/operator/price-lists?id=gold', 'Edit', ofFactor, submit)
+    const own = `/operator/price-lists?account=${stage.account.id}`
+    await editTwice(own, 'Set own prices', ofFactor, submit)
+  })
+})
