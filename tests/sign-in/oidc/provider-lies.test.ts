@@ -128,6 +128,16 @@ describe('a browser', () => {
     assert.equal((await comeBack(third, '')).reason, 'expired')
   })
 
+  test('comes back to the window that began last, also after an answer to an earlier one', async () => {
+    settings.isSignUpOpen = true
+    const browser = stage.console.browser()
+    const earlier = stage.provider.signIn(await start(browser), somebody())
+    const last = stage.provider.signIn(await start(browser), somebody())
+    assert.equal((await comeBack(browser, earlier)).reason, 'expired')
+    assert.equal((await comeBack(browser, last)).status, 303)
+    assert.equal((await comeBack(browser, last)).reason, 'expired')
+  })
+
   test('of a provider that is mixed up with another is refused by `iss`', async () => {
     settings.isSignUpOpen = true
     const browser = stage.console.browser()

@@ -95,10 +95,13 @@ export async function finishAtProvider(
   let returnTo: string | undefined
   try {
     const cookie = readCookie(exchange.request, 'provider', parts.consoleAddress)
+    const state = new URLSearchParams(search).get('state')
+    // The cookie is that of the window that began last: the answer to another one does not end it.
+    if (!cookie || state !== deriveChecks(cookie).state) throw new RefusedAtProvider('expired')
     const tokenHash = hashToken(cookie)
     const step = tokenHash && (await takeProviderStep(parts.sql, tokenHash))
     setCookie(exchange.response, 'provider', undefined, parts.consoleAddress)
-    if (!step || cookie === undefined) throw new RefusedAtProvider('expired')
+    if (!step) throw new RefusedAtProvider('expired')
     providerId = step.provider_id
     if (step.intent === 'sign_in') returnTo = step.return_to
     const proof = await prove(parts, { ...step, token: cookie, search })
@@ -138,7 +141,6 @@ async function prove(parts: SignInParts, returned: Returned): Promise<Proof> {
   })
   const query = new URLSearchParams(returned.search)
   const checks = deriveChecks(returned.token)
-  if (query.get('state') !== checks.state) throw new RefusedAtProvider('expired')
   const refusal = query.get('error')
   if (refusal !== null) {
     const reason = FAULTS.includes(refusal) ? 'unavailable' : 'denied'
