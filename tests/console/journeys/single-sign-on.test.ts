@@ -111,12 +111,12 @@ describe('the company’s door', { skip: noBrowser }, () => {
     await leave(owner)
     const watched = await openPage(stage.browser, { ...PHONE, locale: 'zh-CN' })
     const { page } = watched
-    await page.goto(`${stage.console}/keys`)
+    await page.goto(`${stage.console}/models?search=a+b`)
     await page.getByRole('button', { name: '使用 localhost 继续' }).waitFor()
     await check(page)
     await page.getByRole('button', { name: '使用 localhost 继续' }).click()
     await enter(page, 'grace')
-    await page.waitForURL(`${stage.console}/keys`)
+    await page.waitForURL(`${stage.console}/models?search=a+b`)
     const { memberships } = await (await page.request.get(`${stage.url}/admin/v1/session`)).json()
     assert.deepEqual(
       memberships.map((one: { account_id: string; role: string }) => [one.account_id, one.role]),
@@ -181,7 +181,7 @@ describe('the company’s door', { skip: noBrowser }, () => {
     )
     const text = mail.data.replaceAll('=\r\n', '').replaceAll('=3D', '=')
     const [link = ''] = /http:\S+\/console\/sign-up#token=\S+/.exec(text) ?? []
-    await page.goto('about:blank')
+    // In the page that is open: the browser moves to the fragment and loads nothing.
     await page.goto(link)
     await page.getByText('lin@acme.example is confirmed.').waitFor()
     await page.getByLabel('Your name').fill('Lin')
@@ -224,7 +224,7 @@ describe('the company’s door', { skip: noBrowser }, () => {
     await seen.getByLabel('and all others of 127.0.0.1').check()
     await check(seen)
     await seen.getByRole('dialog').getByRole('button', { name: 'Stop' }).click()
-    for (const who of [/lin@acme/, /max@acme/]) {
+    for (const who of [/lin@acme.*mail/, /max@acme.*localhost/]) {
       await seen.getByRole('row', { name: who }).getByText('Stopped').waitFor()
     }
     await check(seen)

@@ -49,7 +49,7 @@ describe('two editors', { skip: noBrowser }, () => {
 
   const saved = (page: Page) =>
     page
-      .getByText(/ saved$/)
+      .getByText(/^Saved$| saved$/)
       .first()
       .waitFor()
   const submit = (page: Page) =>
@@ -90,5 +90,28 @@ describe('two editors', { skip: noBrowser }, () => {
     await editTwice('/operator/price-lists?id=gold', 'Edit', ofFactor, submit)
     const own = `/operator/price-lists?account=${stage.account.id}`
     await editTwice(own, 'Set own prices', ofFactor, submit)
+  })
+
+  test('a sign-in provider and the limits of an account: what one changes is what is saved', async () => {
+    await stage.sql`insert into identity_provider (id, name, issuer, client_id)
+      values ('idp_acme', 'Acme', 'https://127.0.0.1:9', 'x')`
+    const watched = await stage.signedIn('/operator/sign-in', { operator: true })
+    const { page } = watched
+    await page.getByRole('row', { name: /Acme/ }).getByRole('button', { name: 'Edit' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Acme Ltd')
+    await stage.sql`update identity_provider set disabled_at = now()`
+    await submit(page)
+    await page.getByRole('row', { name: /Acme Ltd/ }).waitFor()
+    const [provider] = await stage.sql`select disabled_at from identity_provider`
+    assert.ok(provider?.disabled_at)
+
+    await page.goto(`${stage.console}/operator/accounts?id=${stage.account.id}`)
+    await page.getByLabel('Requests per minute').fill('60')
+    await stage.sql`update account set limits = '{"concurrent_calls": 2}'`
+    await submit(page)
+    await saved(page)
+    const [account] = await stage.sql`select limits from account where id = ${stage.account.id}`
+    assert.deepEqual(account?.limits, { requests_per_minute: 60, concurrent_calls: 2 })
+    await leave(watched)
   })
 })

@@ -3,6 +3,7 @@ import { NumberInput, Title } from '@mantine/core'
 import { useState } from 'react'
 import { CheckedRow } from '../../components/fields/checked-row.tsx'
 import { CheckedField, CheckedForm } from '../../components/form/checked-form.tsx'
+import { onlyChanged } from '../../components/form/list-changes.ts'
 import { SubmitButtons } from '../../components/form/submit-form.tsx'
 import { useSubmit } from '../../components/form/use-submit.ts'
 import { notifyDone } from '../../components/state/notify.ts'
@@ -14,11 +15,14 @@ import { messages } from './messages.ts'
 export function LimitsForm({ account }: { readonly account: Account }) {
   const t = useMessages(messages)
   const change = useAdminChange('PATCH /operator/accounts/:account_id')
-  const [requests, setRequests] = useState<number | string>(
-    account.limits.requests_per_minute ?? '',
-  )
-  const [tokens, setTokens] = useState<number | string>(account.limits.tokens_per_minute ?? '')
-  const [calls, setCalls] = useState<number | string>(account.limits.concurrent_calls ?? '')
+  const [opened, setOpened] = useState(() => ({
+    requests_per_minute: account.limits.requests_per_minute ?? null,
+    tokens_per_minute: account.limits.tokens_per_minute ?? null,
+    concurrent_calls: account.limits.concurrent_calls ?? null,
+  }))
+  const [requests, setRequests] = useState<number | string>(opened.requests_per_minute ?? '')
+  const [tokens, setTokens] = useState<number | string>(opened.tokens_per_minute ?? '')
+  const [calls, setCalls] = useState<number | string>(opened.concurrent_calls ?? '')
   const read = (value: number | string) => (value === '' ? null : Number(value))
   const { isBusy, failure, submit } = useSubmit<undefined>(async () => {
     const limits = {
@@ -26,7 +30,9 @@ export function LimitsForm({ account }: { readonly account: Account }) {
       tokens_per_minute: read(tokens),
       concurrent_calls: read(calls),
     }
-    await change.mutateAsync({ params: { account_id: account.id }, body: { limits } })
+    const body = { limits: onlyChanged(opened, limits) }
+    await change.mutateAsync({ params: { account_id: account.id }, body })
+    setOpened(limits)
     notifyDone(t('saved'))
   })
   const fields = [

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { CheckedField } from '../../components/form/checked-form.tsx'
 import { Dialog } from '../../components/form/dialog.tsx'
 import { InvalidField } from '../../components/form/invalid-field.ts'
+import { onlyChanged } from '../../components/form/list-changes.ts'
 import { SecretInput } from '../../components/form/secret-input.tsx'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
@@ -41,9 +42,10 @@ function Form({ provider, onClose }: FormProps) {
   const add = useAdminChange('POST /operator/sign-in-providers')
   const change = useAdminChange('PATCH /operator/sign-in-providers/:provider')
   const [issuer, setIssuer] = useState(provider?.issuer ?? '')
+  const [opened] = useState(provider)
   const send = async (fields: Readonly<Record<string, string>>) => {
     const { name = '', client_id = '', client_secret = '', scopes = '', rules = '' } = fields
-    const body = {
+    const values = {
       name,
       issuer,
       client_id,
@@ -51,10 +53,12 @@ function Form({ provider, onClose }: FormProps) {
       rules: readRules(rules, t('rulesInvalid')),
       trusts_email: fields.trusts_email === 'on',
       disabled: fields.enabled !== 'on',
-      ...(client_secret === '' ? {} : { client_secret }),
     }
-    if (provider) await change.mutateAsync({ params: { provider: provider.id }, body })
-    else await add.mutateAsync({ body })
+    const secret = client_secret === '' ? {} : { client_secret }
+    if (opened) {
+      const body = { ...onlyChanged(valuesOf(opened), values), ...secret }
+      await change.mutateAsync({ params: { provider: opened.id }, body })
+    } else await add.mutateAsync({ body: { ...values, ...secret } })
     notifyDone(t('saved'))
     onClose()
   }
@@ -92,6 +96,11 @@ function Form({ provider, onClose }: FormProps) {
       <ClientFields provider={provider} />
     </SubmitForm>
   )
+}
+
+function valuesOf(opened: SignInProvider) {
+  const { name, issuer, client_id, scopes, rules, trusts_email, disabled } = opened
+  return { name, issuer, client_id, scopes, rules, trusts_email, disabled }
 }
 
 /** The addresses that the provider has to know of. */

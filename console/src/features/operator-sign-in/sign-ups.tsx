@@ -15,10 +15,15 @@ const KEY = 'GET /operator/sign-ups'
 type SignUp = RowOf<typeof KEY>
 type Words = (typeof messages)['en']
 
-const FIELDS: RowFields<SignUp, Words> = [
+/** `nameOf` names a provider by its id. */
+const fieldsOf = (nameOf: (id: string) => string): RowFields<SignUp, Words> => [
   { key: 'email' },
   { key: 'network', as: 'mono', minor: true },
-  { word: 'how', minor: true, show: ({ provider_id: id }, { t }) => id ?? t('byMail') },
+  {
+    word: 'how',
+    minor: true,
+    show: ({ provider_id: id }, { t }) => (id ? nameOf(id) : t('byMail')),
+  },
   { key: 'account_id', word: 'account', as: 'copy', minor: true },
   { key: 'granted', as: 'money', places: 2 },
   {
@@ -39,6 +44,8 @@ export function SignUps() {
   const offer = useAdmin('GET /session/start', {}).data?.sign_up
   const providers = useAdmin('GET /sign-in/oidc', {}).data?.data
   const isWithoutWay = offer?.by_mail === false && providers?.length === 0
+  const known = useAdmin('GET /operator/sign-in-providers', {}).data?.data
+  const fields = fieldsOf((id) => known?.find((one) => one.id === id)?.name ?? id)
   const acts: RowFields<SignUp, Words> = [
     {
       align: 'right',
@@ -67,7 +74,7 @@ export function SignUps() {
       <DataTable
         label={t('signUps')}
         pages={pages}
-        columns={useColumns(messages, [...FIELDS, ...acts])}
+        columns={useColumns(messages, [...fields, ...acts])}
         rowId={(row) => row.id}
         empty={
           <EmptyState icon="users" title={t('signUpsEmpty')}>
