@@ -18,7 +18,8 @@ describe('API keys', { skip: noBrowser }, () => {
   }
 
   test('a key’s life: shown once, used, changed, replaced, disabled', async () => {
-    const { page, complaints } = await stage.signedIn('/keys')
+    const { page, complaints } = await stage.signedIn('/models')
+    await page.getByRole('link', { name: 'API keys' }).click()
     await page.getByRole('button', { name: 'Create key' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Name').fill('production')
@@ -26,6 +27,13 @@ describe('API keys', { skip: noBrowser }, () => {
     await dialog.getByRole('button', { name: 'Create key' }).click()
     const key = await dialog.getByText(/^tr-/).first().innerText()
     assert.equal(await balanceWith(key), 200)
+    await page.evaluate('history.back()')
+    const asked = page.waitForEvent('dialog')
+    await page.evaluate('setTimeout(() => location.reload())')
+    const question = await asked
+    assert.equal(question.type(), 'beforeunload')
+    await question.dismiss()
+    assert.equal(await dialog.getByText(/^tr-/).first().innerText(), key)
     await dialog.getByRole('button', { name: 'I have saved it' }).click()
     await dialog.waitFor({ state: 'hidden' })
     assert.ok(!(await page.content()).includes(key), 'the key is nowhere any more')

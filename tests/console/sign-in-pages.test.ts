@@ -32,6 +32,27 @@ describe('the pages before the sign-in', { skip: noBrowser }, () => {
     }
   }
 
+  test('a link that is opened in the page of another one shows its own', async () => {
+    const owner = await stage.signedIn('/')
+    const invite = async (email: string): Promise<string> => {
+      const path = `/admin/v1/accounts/${stage.account.id}/invitations`
+      const sent = await owner.page.request.post(`${stage.url}${path}`, {
+        headers: { 'x-tributary-console': '1' },
+        data: { email, role: 'viewer' },
+      })
+      return (await sent.json()).link
+    }
+    const { page } = await openPage(stage.browser)
+    await page.goto(await invite('ada@acme.example'))
+    await page.getByText(/as ada@acme\.example/).waitFor()
+    await page.getByLabel('Your name').fill('Ada')
+    await page.goto(await invite('grace@acme.example'))
+    await page.getByText(/as grace@acme\.example/).waitFor()
+    assert.equal(await page.getByLabel('Your name').inputValue(), '')
+    await page.context().close()
+    await owner.page.context().close()
+  })
+
   test('shows the browser’s language, and the other one on request', async () => {
     const { page } = await openPage(stage.browser, { locale: 'zh-CN' })
     await page.goto(`${stage.console}/sign-in`)

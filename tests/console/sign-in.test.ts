@@ -4,6 +4,8 @@ import { noBrowser } from '../support/browser.ts'
 import { openPage } from './support/browser.ts'
 import { type ConsoleStage, PASSWORD, startConsoleStage } from './support/stage.ts'
 
+const ENDED = /^Your session has ended/
+
 describe('signing in and out', { skip: noBrowser }, () => {
   let stage: ConsoleStage
   before(async () => {
@@ -50,8 +52,42 @@ describe('signing in and out', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Your menu' }).click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    assert.equal(await page.getByText(ENDED).count(), 0)
     await page.goto(`${stage.console}/keys`)
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    assert.equal(await page.getByText(ENDED).count(), 0)
+    await page.context().close()
+  })
+
+  test('signing out that fails does not look as if it had worked', async () => {
+    const { page } = await stage.signedIn('/keys')
+    await page.getByRole('heading', { name: 'API keys' }).waitFor()
+    await page.route('**/session/end', (route) => route.abort())
+    const signOut = async () => {
+      await page.getByRole('button', { name: 'Your menu' }).click()
+      await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    }
+    await signOut()
+    await page.getByRole('alert').getByText('the gateway cannot be reached').waitFor()
+    assert.equal(new URL(page.url()).pathname, '/console/keys')
+    await page.unroute('**/session/end')
+    await signOut()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await page.context().close()
+  })
+
+  test('a session that ends says so, and leads back to the page', async () => {
+    const { page } = await stage.signedIn('/budgets?add=new')
+    const form = page.getByRole('dialog', { name: 'Create budget' })
+    await form.getByLabel('Budget', { exact: false }).fill('12')
+    await stage.sql`delete from console_session`
+    await form.getByRole('button', { name: 'Create budget' }).click()
+    await page.getByRole('alert').getByText(ENDED).waitFor()
+    const { email } = await stage.createPerson()
+    await page.getByLabel('E-mail').fill(email)
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await page.keyboard.press('Enter')
+    await form.waitFor()
     await page.context().close()
   })
 })

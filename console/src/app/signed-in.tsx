@@ -1,7 +1,7 @@
 /** Shows the shell to a signed-in user; redirects others to the sign-in page. */
 import { Center, Loader } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useEffect } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { ErrorState } from '../components/state/error-state.tsx'
 import { ApiError, callAdmin } from '../lib/api.ts'
 import { useLanguage } from '../lib/i18n.tsx'
@@ -30,6 +30,8 @@ export function SignedIn() {
     queryFn: ({ signal }) => readSession(signal),
     staleTime: 60_000,
   })
+  const [wasSignedIn, setSignedIn] = useState(false)
+  if (session.data && !wasSignedIn) setSignedIn(true)
   const { suggest } = useLanguage()
   const language = session.data?.session.user.language
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when somebody else is signed in
@@ -47,7 +49,7 @@ export function SignedIn() {
     )
   }
   if (session.error instanceof ApiError && session.error.status === 401) {
-    return <ToSignIn />
+    return <ToSignIn isEnded={wasSignedIn} />
   }
   return (
     <Center mih="100dvh">

@@ -34,6 +34,9 @@ interface SessionState {
   leave(): void
 }
 
+/** The fragment of the sign-in page's address after a session that has ended. */
+export const ENDED = 'ended'
+
 const SessionContext = createContext<SessionState | undefined>(undefined)
 const STORED = 'tributary.account'
 

@@ -3,7 +3,8 @@ import { ActionIcon, Menu, Text, useMantineColorScheme } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Icon, type IconName } from '../../components/icon.tsx'
-import { callAdmin } from '../../lib/api.ts'
+import { notifyFailed } from '../../components/state/notify.ts'
+import { ApiError, callAdmin } from '../../lib/api.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { LANGUAGES, type Language } from '../../lib/language.ts'
 import { useSession } from '../../lib/session.tsx'
@@ -80,13 +81,17 @@ function useSignOut(): () => void {
   const navigate = useNavigate()
   return () => {
     const leave = async () => {
-      const ended = await callAdmin('POST /session/end', {}).catch(() => undefined)
+      const ended = await callAdmin('POST /session/end', {}).catch((error: unknown) => {
+        if (error instanceof ApiError && error.status === 401) return undefined
+        throw error
+      })
       // Clears the user's data for the next one to sign in.
       client.clear()
       // The session at the provider ends there, which leads back here.
       if (ended?.location) window.location.assign(ended.location)
       else await navigate({ to: '/sign-in' })
     }
-    void leave()
+    // Nobody may take the sign-in page for a session that has ended.
+    leave().catch(notifyFailed)
   }
 }

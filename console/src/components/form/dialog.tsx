@@ -1,5 +1,6 @@
 /** A dialog for one action. Its content is mounted each time it opens. */
 import { Modal } from '@mantine/core'
+import { useBlocker } from '@tanstack/react-router'
 import { type ReactNode, useLayoutEffect, useRef } from 'react'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from '../messages.ts'
@@ -8,7 +9,7 @@ interface DialogProps {
   readonly isOpen: boolean
   readonly title: string
   readonly onClose: () => void
-  /** True to ignore clicks outside, for content that is shown once, such as a key. */
+  /** True for content that is shown once, such as a key: only its own buttons close it. */
   readonly isSticky?: boolean
   readonly size?: string | number
   readonly children: ReactNode
@@ -18,6 +19,9 @@ export function Dialog(props: DialogProps) {
   const { isOpen, title, onClose, isSticky = false, size = 'md', children } = props
   const t = useMessages(messages)
   const content = useRef<HTMLDivElement>(null)
+  // A click outside, Escape, "back" and a reload would lose it.
+  const isKept = isOpen && isSticky
+  useBlocker({ shouldBlockFn: () => true, enableBeforeUnload: isKept, disabled: !isKept })
   useLayoutEffect(() => {
     // A form that gives way to its result takes the focus with it.
     if (isOpen && document.activeElement === document.body) content.current?.focus()

@@ -1,6 +1,8 @@
 /** The browser's part of a passkey, and helpers shared by the sign-in pages. */
 import { browserSupportsWebAuthn, startAuthentication } from '@simplewebauthn/browser'
+import { useEffect, useState } from 'react'
 import { type AdminAnswer, callAdmin } from '../../lib/api.ts'
+import { ENDED } from '../../lib/session.tsx'
 
 export type SignInAnswer = AdminAnswer<'POST /session'>
 export type SignInMethod = SignInAnswer['methods'][number]
@@ -30,8 +32,19 @@ async function sign(options: RequestOptions) {
 }
 
 /** Reads the token from the URL's fragment, which never reaches a server or a log. */
-export function readToken(): string {
+function readToken(): string {
   return new URLSearchParams(location.hash.slice(1)).get('token') ?? ''
+}
+
+/** Returns the token of the link: of a later one as well, which the browser opens in this page. */
+export function useToken(): string {
+  const [token, setToken] = useState(readToken)
+  useEffect(() => {
+    const follow = () => setToken((before) => readToken() || before)
+    window.addEventListener('hashchange', follow)
+    return () => window.removeEventListener('hashchange', follow)
+  }, [])
+  return token
 }
 
 const METHODS: readonly SignInMethod[] = ['totp', 'passkey', 'recovery_code']
@@ -51,11 +64,15 @@ const REFUSALS = [
   'bad_invitation',
 ] as const
 
-/** Reads what a provider's sign-in came back with: a refusal, or factors that are asked for. */
+/**
+ * Reads what a provider's sign-in came back with, a refusal, or factors that are asked for; and
+ * whether a session has just ended.
+ */
 export function readReturn() {
   const hash = new URLSearchParams(location.hash.slice(1))
   const factors = hash.get('factors')?.split(',') ?? []
   const methods = METHODS.filter((method) => factors.includes(method))
   const refusal = REFUSALS.find((reason) => reason === hash.get('refused'))
-  return { refusal, methods: methods.length > 0 ? methods : undefined }
+  const isEnded = hash.has(ENDED)
+  return { refusal, isEnded, methods: methods.length > 0 ? methods : undefined }
 }

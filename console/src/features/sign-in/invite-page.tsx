@@ -1,12 +1,11 @@
 /** Accepts an invitation, as a new user or as the signed-in one. */
 import { Loader, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { type AdminAnswer, callAdmin } from '../../lib/api.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
-import { readToken } from './api.ts'
+import { useToken } from './api.ts'
 import { useEnter } from './enter.ts'
 import { SignInFrame } from './frame.tsx'
 import { messages } from './messages.ts'
@@ -17,14 +16,14 @@ type Invitation = AdminAnswer<'POST /session/invitation/view'>
 
 export function Page() {
   const t = useMessages(messages)
-  const [token] = useState(readToken)
+  const token = useToken()
   const invitation = useQuery({
     queryKey: ['invitation', token],
     queryFn: () => callAdmin('POST /session/invitation/view', { body: { token } }),
     enabled: token !== '',
   })
   if (!token) return <SignInFrame title={t('join')}>{t('noToken')}</SignInFrame>
-  if (invitation.data) return <Accept invitation={invitation.data} token={token} />
+  if (invitation.data) return <Accept key={token} invitation={invitation.data} token={token} />
   return (
     <SignInFrame title={t('join')}>
       {invitation.error ? <ErrorState error={invitation.error} /> : <Loader size="sm" />}

@@ -5,16 +5,16 @@ import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { ButtonLink } from '../../components/links.tsx'
 import { callAdmin } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
-import { readToken } from './api.ts'
+import { useToken } from './api.ts'
 import { SignInFrame } from './frame.tsx'
 import { messages } from './messages.ts'
 import { NewPassword } from './new-password.tsx'
 
 export function Page() {
   const t = useMessages(messages)
-  const [token] = useState(readToken)
-  const [isDone, setDone] = useState(false)
-  if (isDone) {
+  const token = useToken()
+  const [done, setDone] = useState<string>()
+  if (done === token) {
     return (
       <SignInFrame title={t('reset')} text={t('resetDone')}>
         <ButtonLink to="/sign-in" fullWidth>
@@ -30,7 +30,7 @@ export function Page() {
         act={t('save')}
         onSend={async ({ password = '' }) => {
           await callAdmin('POST /session/reset', { body: { token, password } })
-          setDone(true)
+          setDone(token)
         }}
       >
         <NewPassword />

@@ -1,10 +1,9 @@
 /** First run: the link that was printed at start creates the operator. */
 import { TextInput } from '@mantine/core'
-import { useState } from 'react'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { callAdmin } from '../../lib/api.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
-import { readToken } from './api.ts'
+import { useToken } from './api.ts'
 import { useEnter } from './enter.ts'
 import { SignInFrame } from './frame.tsx'
 import { messages } from './messages.ts'
@@ -13,7 +12,7 @@ import { NewPassword } from './new-password.tsx'
 export function Page() {
   const t = useMessages(messages)
   const { language } = useLanguage()
-  const [token] = useState(readToken)
+  const token = useToken()
   const enter = useEnter()
   if (!token) return <SignInFrame title={t('setUp')}>{t('noToken')}</SignInFrame>
   return (

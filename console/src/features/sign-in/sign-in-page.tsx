@@ -42,6 +42,11 @@ export function Page() {
   }
   return (
     <SignInFrame title={t('signIn')} text={t('about')}>
+      {came.isEnded ? (
+        <Alert color="yellow" mb="md" role="alert">
+          {t('ended')}
+        </Alert>
+      ) : null}
       {came.refusal ? (
         <Alert color="red" mb="md" role="alert">
           {t(came.refusal)}

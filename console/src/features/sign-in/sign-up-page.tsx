@@ -9,7 +9,7 @@ import { ErrorState } from '../../components/state/error-state.tsx'
 import { type AdminAnswer, callAdmin } from '../../lib/api.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { useAdmin } from '../../lib/use-admin.ts'
-import { readToken } from './api.ts'
+import { useToken } from './api.ts'
 import { useEnter } from './enter.ts'
 import { SignInFrame } from './frame.tsx'
 import { messages } from './messages.ts'
@@ -20,7 +20,7 @@ type Offer = NonNullable<AdminAnswer<'GET /session/start'>['sign_up']>
 
 export function Page() {
   const t = useMessages(messages)
-  const [token] = useState(readToken)
+  const token = useToken()
   const { data, error } = useAdmin('GET /session/start', {})
   if (!data) {
     return (
@@ -31,7 +31,7 @@ export function Page() {
   }
   const { sign_up: offer } = data
   if (!offer) return <SignInFrame title={t('signUp')}>{t('signUpOff')}</SignInFrame>
-  return token ? <Confirmed offer={offer} token={token} /> : <Ask offer={offer} />
+  return token ? <Confirmed key={token} offer={offer} token={token} /> : <Ask offer={offer} />
 }
 
 function Ask({ offer }: { readonly offer: Offer }) {
