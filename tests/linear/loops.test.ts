@@ -4,7 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { refuseOtherSizes } from '../../server/api/endpoints/images/refuse-other-sizes.ts'
+import { readToolFeatures } from '../../server/api/endpoints/text/billing/priced-options.ts'
 import { scanMembers } from '../../server/wire/dialects/json-scan.ts'
+import type { QuotedRequest } from '../../server/work/pipeline/metering.ts'
 import { createInputs, type Inputs, readAll } from './loops/call-reader.ts'
 import { startCounting, type Work, type WorkCounter } from './loops/count-work.ts'
 import { findReaders, type Reader } from './loops/find-readers.ts'
@@ -55,6 +58,29 @@ describe('loops over what callers and vendors send', () => {
       return measure(reader).map((place) => `${reader.place}: ${place}`)
     })
     assert.deepEqual(growing, [])
+  })
+
+  test('the names in a request for pictures are read once, however many facts prices have', () => {
+    const names = Array.from({ length: 500 }, (_, index) => [`imageMade${index}`, 1])
+    const value = { prompt: 'A river.', extra: Object.fromEntries(names) }
+    const search = (...facts: readonly string[]) => {
+      const prices = facts.map((fact) => ({ when: { [fact]: 'x' } }))
+      const request = { value, model: { prices } } as unknown as QuotedRequest
+      const work = counter.count(() => refuseOtherSizes(request))
+      return [...work].find(([place]) => place.includes('fold-forms.ts foldForms@'))?.[1]
+    }
+    const once = search('size')
+    assert.equal(once, names.length + 2)
+    assert.equal(search('size', 'quality'), once)
+  })
+
+  test('no more of a list that is none of tools is read than refuses it', () => {
+    const work = counter.count(() => {
+      const tools = Array(1_000).fill(1)
+      assert.throws(() => readToolFeatures({ tools }), /at most 128/)
+    })
+    const printed = [...work].find(([place]) => place.includes('cut-json.ts printPath@'))?.[1]
+    assert.equal(printed, 129)
   })
 
   test('a loop inside of a loop is found, in methods and in blocks', () => {

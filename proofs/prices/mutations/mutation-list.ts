@@ -279,8 +279,8 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: 'What decides the size of a picture under another name is refused',
     mistake: 'reads no name',
     file: 'server/api/endpoints/images/refuse-other-sizes.ts',
-    find: 'if (words.length === 0) return',
-    replace: 'if (words.length >= 0) return',
+    find: "if (facts.has('size') || facts.has('quality'))",
+    replace: "if (facts.has('size') && !facts.has('size'))",
   },
   {
     rule: 'What is on hold counts towards a budget',

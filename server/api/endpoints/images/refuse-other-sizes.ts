@@ -7,13 +7,15 @@ import { isAbsent } from '../../../base/lib/json.ts'
 import { foldForms } from '../../../base/lib/text/fold-forms.ts'
 import type { QuotedRequest } from '../../../work/pipeline/metering.ts'
 
-/** Words in the names of members, by the fact that such a member may decide. */
-const WORDS: Readonly<Record<string, readonly string[]>> = {
-  size: `size sizes imagesize width height widths heights resolution resolutions res hires highres
-    aspect ratio dimension dimensions dims pixel pixels px megapixel megapixels mp side sides edge
-    upscale upscaler upscaling scale`.split(/\s+/),
-  quality: ['quality', 'hd'],
-}
+const SIZES = `size sizes imagesize width height widths heights resolution resolutions res hires
+  highres aspect ratio dimension dimensions dims pixel pixels px megapixel megapixels mp side sides
+  edge upscale upscaler upscaling scale`
+/** Words in the names of members, with the fact that such a member may decide. */
+const FACTS: ReadonlyMap<string, string> = new Map([
+  ...SIZES.split(/\s+/).map((word) => [word, 'size'] as const),
+  ['quality', 'quality'],
+  ['hd', 'quality'],
+])
 /** Parts of names: `imageSize` and `image_size` are two words each. */
 const WORD = /[A-Z]?[a-z]+|[A-Z]+/g
 /** Members that hold pictures, and one that decides no size. */
@@ -30,35 +32,42 @@ const NAME_LENGTH_MAX = 100
 
 /** Throws a 400 that names the first member of a request that may decide a fact of a price. */
 export function refuseOtherSizes({ value, model }: QuotedRequest): void {
-  const words = Object.keys(WORDS).filter((fact) => {
-    return model.prices.some(({ when }) => when !== undefined && Object.hasOwn(when, fact))
-  })
-  if (words.length === 0) return
-  for (const fact of words) refuseInside(value, fact, '', DEPTH)
+  const facts = new Set(model.prices.flatMap(({ when = {} }) => Object.keys(when)))
+  if (facts.has('size') || facts.has('quality')) refuseInside(value, facts, '', DEPTH)
 }
 
-function refuseInside(value: object, fact: string, path: string, depth: number): void {
+function refuseInside(
+  value: object,
+  facts: ReadonlySet<string>,
+  path: string,
+  depth: number,
+): void {
   if (Array.isArray(value)) {
     if (depth === 0) return
     for (const [index, item] of value.entries()) {
-      if (isContainer(item)) refuseInside(item, fact, `${path}${index}.`, depth - 1)
+      if (isContainer(item)) refuseInside(item, facts, `${path}${index}.`, depth - 1)
     }
     return
   }
   for (const [name, inner] of Object.entries(value)) {
-    if (isAbsent(inner) || (path === '' && (name === fact || OTHERS.has(name)))) continue
-    if (hasWord(name, fact)) {
+    if (isAbsent(inner) || (path === '' && OTHERS.has(name))) continue
+    const fact = factOf(name, facts)
+    if (fact !== undefined && (path !== '' || name !== fact)) {
       const problem = `the price of this model depends on its ${fact}: send it as \`${fact}\``
       throw invalidField(`${path}${name}`, problem)
     }
-    if (isContainer(inner) && depth > 0) refuseInside(inner, fact, `${path}${name}.`, depth - 1)
+    if (isContainer(inner) && depth > 0) refuseInside(inner, facts, `${path}${name}.`, depth - 1)
   }
 }
 
 const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null
 
-function hasWord(name: string, fact: string): boolean {
-  if (name.length > NAME_LENGTH_MAX) return false
-  const words = foldForms(name).match(WORD) ?? []
-  return words.some((word) => WORDS[fact]?.includes(word.toLowerCase()))
+/** Returns the first of the facts that a member of this name may decide. */
+function factOf(name: string, facts: ReadonlySet<string>): string | undefined {
+  if (name.length > NAME_LENGTH_MAX) return undefined
+  for (const word of foldForms(name).match(WORD) ?? []) {
+    const fact = FACTS.get(word.toLowerCase())
+    if (fact !== undefined && facts.has(fact)) return fact
+  }
+  return undefined
 }

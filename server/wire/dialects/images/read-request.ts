@@ -65,9 +65,11 @@ function countMember(name: string, inner: unknown, depth: number): number {
 /** The signs between the words of a name. */
 const MARKS = /[^\p{L}\p{N}]/gu
 const NAME_LENGTH_MAX = 40
+const COUNT_LENGTH_MAX = Math.max(...[...OTHER_COUNTS].map((name) => name.length))
 
 function isCountName(name: string): boolean {
-  return OTHER_COUNTS.has(foldKey(foldForms(name.slice(0, NAME_LENGTH_MAX))).replaceAll(MARKS, ''))
+  const letters = foldForms(name.slice(0, NAME_LENGTH_MAX)).replace(MARKS, '')
+  return letters.length <= COUNT_LENGTH_MAX && OTHER_COUNTS.has(foldKey(letters))
 }
 
 /**

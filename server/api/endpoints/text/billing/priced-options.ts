@@ -191,10 +191,11 @@ export function readPricedTools(
   for (const path of unclear) {
     options.isHosted = true
     options.features.push({ field: printPath(path), value: 'no list of tools' })
+    // The request is refused: no more of them are read.
+    if (options.features.length > FEATURES_MAX) return
   }
   for (const { tool, path } of tools) {
     readPricedTool(options, tool, path, kindOf, callsMax)
-    // The request is refused: no more of them are read.
     if (options.features.length > FEATURES_MAX) return
   }
 }
