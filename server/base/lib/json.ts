@@ -74,15 +74,6 @@ export function writeJson(value: unknown): string {
   }
 }
 
-/**
- * Parses JSON that a request holds inside of a text. Returns undefined for invalid JSON, and for
- * values nested deeper than `JSON.stringify` can be trusted with: the limits of bodies bound none.
- */
-export function tryParseInner(text: string): unknown {
-  const value = tryParseJson(Buffer.from(text))
-  return isTooDeep(value) ? undefined : value
-}
-
 /** Returns true for a value that is nested too deeply for what reads or writes it by recursion. */
 export function isTooDeep(value: unknown): boolean {
   let level = [value]

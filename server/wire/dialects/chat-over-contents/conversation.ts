@@ -3,7 +3,9 @@
  * content of their own, in the order of the calls
  * (docs/protocols/google.md#request).
  */
-import { asString, isObject, type JsonObject, tryParseInner } from '../../../base/lib/json.ts'
+
+import { tryParseInner } from '../../../base/lib/exact-numbers.ts'
+import { asString, isObject, type JsonObject } from '../../../base/lib/json.ts'
 import type { MessagesBlock } from '../chat-over-messages/translate-part.ts'
 import type { MessagesTurn } from '../chat-over-messages/turns.ts'
 import { STAND_IN } from '../contents/signature.ts'

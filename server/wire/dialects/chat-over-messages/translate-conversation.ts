@@ -1,11 +1,7 @@
 /** Translates the messages of a chat to `system` and `messages` of the messages format. */
-import {
-  asString,
-  isObject,
-  type JsonObject,
-  member,
-  tryParseInner,
-} from '../../../base/lib/json.ts'
+
+import { tryParseInner } from '../../../base/lib/exact-numbers.ts'
+import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { readArguments } from '../chat/tool-calls.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import { type MessagesBlock, translateChatContent } from './translate-part.ts'

@@ -1,4 +1,6 @@
 /** Reads an answer of the contents format, a stream or a whole one, as parts. */
+
+import { tryParseExact } from '../../../base/lib/exact-numbers.ts'
 import { asString, isObject, type JsonObject, member, writeJson } from '../../../base/lib/json.ts'
 import { parseEventData } from '../parse-event-data.ts'
 import {
@@ -51,8 +53,8 @@ export class ContentsReader implements PartReader {
   }
 
   event(event: SseEvent): readonly Part[] {
-    const document = parseEventData(event)
-    if (document) return this.readChunk(document)
+    const document = tryParseExact(Buffer.from(event.data))
+    if (isObject(document)) return this.readChunk(document)
     return event.data.trim() === '[DONE]' ? NO_PARTS : [{ kind: 'error', error: UPSTREAM_ERROR }]
   }
 

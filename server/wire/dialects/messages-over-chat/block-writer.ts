@@ -4,7 +4,9 @@
  * calls may interleave, and a name may come after its arguments. So blocks queue in the order in
  * which they first appeared; the first is written live, the others wait until it is complete.
  */
-import { isObject, type JsonObject, tryParseJson, writeJson } from '../../../base/lib/json.ts'
+
+import { tryParseExact } from '../../../base/lib/exact-numbers.ts'
+import { isObject, type JsonObject, writeJson } from '../../../base/lib/json.ts'
 import type { CallPart, ImagePart, PartCall } from '../parts/part.ts'
 import { encodeSseEvent } from '../sse.ts'
 
@@ -253,6 +255,6 @@ const DELTAS = {
 /** Wraps arguments that are no JSON object in one: the answer is billed, so nothing is dropped. */
 function parseInput(text: string): JsonObject {
   if (text.trim() === '') return {}
-  const input = tryParseJson(Buffer.from(text))
+  const input = tryParseExact(Buffer.from(text))
   return isObject(input) ? input : { raw_arguments: text }
 }

@@ -1,12 +1,7 @@
 /** Collects a messages stream into one whole message. */
-import {
-  asString,
-  isObject,
-  type JsonObject,
-  member,
-  tryParseJson,
-  writeJson,
-} from '../../../base/lib/json.ts'
+
+import { tryParseExact } from '../../../base/lib/exact-numbers.ts'
+import { asString, isObject, type JsonObject, member, writeJson } from '../../../base/lib/json.ts'
 import { parseEventData } from '../parse-event-data.ts'
 import type { Relay } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
@@ -138,7 +133,7 @@ function openBlock(block: JsonObject): OpenBlock {
 }
 
 function closeBlock({ block, texts, citations, input }: OpenBlock): JsonObject {
-  const parsed = input.trim() === '' ? undefined : tryParseJson(Buffer.from(input))
+  const parsed = input.trim() === '' ? undefined : tryParseExact(Buffer.from(input))
   return {
     ...block,
     ...Object.fromEntries(texts),

@@ -1,11 +1,7 @@
 /** Converts a whole message to a messages stream. */
-import {
-  asString,
-  isObject,
-  type JsonObject,
-  tryParseJson,
-  writeJson,
-} from '../../../base/lib/json.ts'
+
+import { tryParseExact } from '../../../base/lib/exact-numbers.ts'
+import { asString, isObject, type JsonObject, writeJson } from '../../../base/lib/json.ts'
 import type { Relay } from '../relay.ts'
 import { UPSTREAM_ERROR } from '../reported-error.ts'
 import { encodeSseEvent } from '../sse.ts'
@@ -16,7 +12,7 @@ import { readMessagesBody } from './read-body.ts'
 /** Returns a relay for a whole message; an error is the only event of its stream. */
 export function createMessagesUnfolder(): Relay {
   return createUnfolder((body) => {
-    const document = tryParseJson(body)
+    const document = tryParseExact(body)
     const { error } = readMessagesBody(document)
     if (error || !isObject(document)) return encodeMessagesError(error ?? UPSTREAM_ERROR)
     return listEvents(document).map(encodeEvent).join('')

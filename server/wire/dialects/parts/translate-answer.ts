@@ -3,7 +3,7 @@
  * first byte decides whether a document or a stream arrives, whatever the headers state and
  * whichever was requested. An end that the upstream did not send is never invented.
  */
-import { tryParseJson } from '../../../base/lib/json.ts'
+import { tryParseExact } from '../../../base/lib/exact-numbers.ts'
 import { beginsDocument } from '../begins-document.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
@@ -94,7 +94,7 @@ class AnswerTranslator implements Relay {
   }
 
   private readDocument(): void {
-    const { reading, parts } = this.reader.whole(tryParseJson(Buffer.concat(this.chunks)))
+    const { reading, parts } = this.reader.whole(tryParseExact(Buffer.concat(this.chunks)))
     this.document = reading
     this.addAll(parts)
   }

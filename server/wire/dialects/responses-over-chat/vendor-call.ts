@@ -2,13 +2,9 @@
  * Reads calls of an earlier turn that a vendor ran itself: another model sees them as calls of
  * functions with their results.
  */
-import {
-  asString,
-  isObject,
-  type JsonObject,
-  member,
-  tryParseInner,
-} from '../../../base/lib/json.ts'
+
+import { tryParseInner } from '../../../base/lib/exact-numbers.ts'
+import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { stringifyWellFormed } from '../../../base/lib/text/well-formed.ts'
 
 export interface VendorCall {

@@ -1,0 +1,99 @@
+/** Numbers that no double holds, such as ids, are in arguments of tools what the model wrote. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { tryParseExact } from '../../server/base/lib/exact-numbers.ts'
+import { writeJson } from '../../server/base/lib/json.ts'
+import { createContentsChat } from '../../server/wire/dialects/chat-over-contents/answer.ts'
+import { translateToContents } from '../../server/wire/dialects/chat-over-contents/request.ts'
+import { translateChatRequest } from '../../server/wire/dialects/chat-over-messages/request.ts'
+import {
+  createChatBody,
+  createChatStream,
+} from '../../server/wire/dialects/chat-over-messages/writer.ts'
+import { createMessagesCollector } from '../../server/wire/dialects/messages/collect-stream.ts'
+import { DEFAULT_MESSAGES_QUIRKS } from '../../server/wire/dialects/messages/quirks.ts'
+import { createMessagesUnfolder } from '../../server/wire/dialects/messages/unfold-body.ts'
+import { createMessagesBody } from '../../server/wire/dialects/messages-over-chat/writer.ts'
+import type { Relay } from '../../server/wire/dialects/relay.ts'
+import { calling, user } from './chat-over-messages/translate.ts'
+import { answerOptions } from './messages-over-chat/answer-options.ts'
+import { run } from './replay.ts'
+
+const NUMBERS = [
+  '9007199254740993',
+  '-12345678901234567890',
+  '1e400',
+  '123456789012345678901234567890',
+]
+const ARGUMENTS = `{"id":[${NUMBERS}],"plain":[1,2.5,-0.1,9007199254740991]}`
+const ESCAPED = JSON.stringify(ARGUMENTS)
+
+const USAGE = '"usage":{"input_tokens":1,"output_tokens":1}'
+const CALL = `{"type":"tool_use","id":"t","name":"look","input":${ARGUMENTS}}`
+const MESSAGE = `{"id":"m","type":"message","role":"assistant","model":"m","content":[${CALL}],"stop_reason":"tool_use",${USAGE}}`
+const FUNCTION = `{"id":"t","type":"function","function":{"name":"look","arguments":${ESCAPED}}}`
+const COMPLETION = `{"choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[${FUNCTION}]},"finish_reason":"tool_calls"}]}`
+const CONTENTS = `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"look","args":${ARGUMENTS}}}]},"finishReason":"STOP"}]}`
+
+const CHAT = { id: 'c', model: 'm', created: 1, includeUsage: true, inputTokensEstimate: 1 }
+const contents = (stream: boolean) => {
+  return createContentsChat({ ...CHAT, stream, reading: { billsQueries: true, isGrounded: false } })
+}
+const said = (relay: Relay, text: string) => run(relay, [Buffer.from(text)])
+/** A JSON text inside of another one. */
+const inner = (text: string) => JSON.stringify(text).slice(1, -1)
+
+for (const [name, found, expected] of [
+  ['a whole message', said(createChatBody(CHAT), MESSAGE), inner(ARGUMENTS)],
+  ['a message for a stream', said(createChatStream(CHAT), MESSAGE), inner(ARGUMENTS)],
+  ['a message made a stream', said(createMessagesUnfolder(), MESSAGE), inner(ARGUMENTS)],
+  ['a whole completion', said(createMessagesBody(answerOptions()), COMPLETION), ARGUMENTS],
+  ['whole contents', said(contents(false), CONTENTS), inner(ARGUMENTS)],
+  ['streamed contents', said(contents(true), `data: ${CONTENTS}\n\n`), inner(ARGUMENTS)],
+] as const) {
+  test(`the answer: ${name}`, () => assert.ok(found.includes(expected), found))
+}
+
+test('the answer: a stream made a message', () => {
+  const events = said(createMessagesUnfolder(), MESSAGE)
+  assert.ok(said(createMessagesCollector(), events).includes(ARGUMENTS))
+})
+
+test('the history of a chat', () => {
+  const call = { id: 't', type: 'function', function: { name: 'look', arguments: ARGUMENTS } }
+  const messages = [user('hi'), calling(call), { role: 'tool', tool_call_id: 't', content: 'x' }]
+  const options = {
+    generation: { number: 3, thinks: true, isPro: false },
+    stream: false,
+    sellsSearch: false,
+    hasIds: true,
+    replacesSignatures: false,
+  }
+  const native = { upstreamModel: 'm', stream: false, quirks: DEFAULT_MESSAGES_QUIRKS }
+  for (const { body } of [
+    translateToContents({ messages }, options),
+    translateChatRequest({ messages }, native),
+  ]) {
+    assert.ok(body.toString().includes(ARGUMENTS), body.toString())
+  }
+})
+
+test('other documents are read as ever', () => {
+  for (const text of [
+    '{"a":"12345678901234567890","b":0.12345678901234567890,"c":1e-400}',
+    '{"\\u0061":12345678901234567890}',
+    '[1,',
+    '',
+  ]) {
+    const plain = (() => {
+      try {
+        return JSON.stringify(JSON.parse(text))
+      } catch {
+        return undefined
+      }
+    })()
+    assert.equal(writeJson(tryParseExact(Buffer.from(text))), plain)
+  }
+  const deep = `${'['.repeat(100_000)}12345678901234567890${']'.repeat(100_000)}`
+  assert.doesNotThrow(() => tryParseExact(Buffer.from(deep)))
+})
