@@ -21,9 +21,21 @@ export function readChatChunk(document: JsonObject, tools: ToolCallTracker): rea
   const parts = isObject(delta) ? readDelta(delta, tools) : []
   if (isFilled(reason) || isFilled(stopped)) {
     const stopSequence = isFilled(stopped) ? stopped : undefined
-    parts.push({ kind: 'reason', reason: isFilled(reason) ? reason : undefined, stopSequence })
+    parts.push({ kind: 'reason', reason: readReason(reason), stopSequence })
   }
   return parts
+}
+
+/** Vendors' own words for an answer that is not whole (docs/protocols/openai.md#finish-reasons). */
+const OWN_REASONS: ReadonlyMap<string, string> = new Map([
+  ['sensitive', 'content_filter'],
+  ['model_length', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['insufficient_system_resource', 'length'],
+])
+
+function readReason(reason: unknown): string | undefined {
+  return isFilled(reason) ? (OWN_REASONS.get(reason) ?? reason) : undefined
 }
 
 function readDelta(delta: JsonObject, tools: ToolCallTracker): Part[] {

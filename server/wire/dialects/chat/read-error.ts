@@ -7,7 +7,7 @@ import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 /**
  * Returns the error of a document under status 200; undefined without one. Known forms: nested
  * `{error: {message}}`, flat `{error: "text"}`, vLLM's `{object: "error", message}`, and a choice
- * that finished with `error`.
+ * that finished with a failure.
  */
 export function readChatError(document: unknown): ReportedError | undefined {
   if (!isObject(document)) return undefined
@@ -17,10 +17,12 @@ export function readChatError(document: unknown): ReportedError | undefined {
   if (document.object === 'error' || document.type === 'error') return describe(document)
   const choices = document.choices
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined
-  if (member(choice, 'finish_reason') !== 'error') return undefined
+  if (!FAILURES.has(member(choice, 'finish_reason'))) return undefined
   const inChoice = member(choice, 'error')
   return isObject(inChoice) ? describe(inChoice) : UPSTREAM_ERROR
 }
+
+const FAILURES: ReadonlySet<unknown> = new Set(['error', 'network_error'])
 
 function describe(error: object, outer?: object): ReportedError {
   const type = asString(member(error, 'type')) ?? asString(member(outer, 'type'))
