@@ -39,7 +39,7 @@ export function priceOf(
     const holds = Object.entries(when).every(([name, value]) => conditions[name] === value)
     if (!holds || applied.has(unit)) continue
     applied.add(unit)
-    const quantity = BigInt(billedQuantity(unit, units))
+    const quantity = BigInt(units[unit] ?? 0)
     const exact = quantity * toNanos(amount)
     total += (exact + BigInt(per) - 1n) / BigInt(per)
   }
@@ -57,12 +57,6 @@ export function highestEstimate(
 ): bigint {
   const inputTokens = Math.ceil(Buffer.byteLength(JSON.stringify(body)) / 4)
   return (bookedNanos * 11n) / 10n + priceOf(model, { input_token: inputTokens })
-}
-
-/** Cached input is part of the simulators' input and has its own price. */
-function billedQuantity(unit: string, units: Readonly<Record<string, number>>): number {
-  const quantity = units[unit] ?? 0
-  return unit === 'input_token' ? quantity - (units.cached_input_token ?? 0) : quantity
 }
 
 function toNanos(amount: string): bigint {
