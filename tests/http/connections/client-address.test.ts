@@ -24,6 +24,17 @@ describe('the address of a caller', () => {
     assert.equal(ask(proxies, '10.1.1.1'), '10.1.1.1')
   })
 
+  test('is read with a port as well, as some proxies write it', () => {
+    const proxies = ['10.0.0.0/8', '2001:db8::/32']
+    assert.equal(ask(proxies, '10.1.1.1', '1.2.3.4, 203.0.113.9:443'), '203.0.113.9')
+    assert.equal(ask(proxies, '10.1.1.1', '203.0.113.9:443, 10.2.2.2:80'), '203.0.113.9')
+    assert.equal(ask(proxies, '10.1.1.1', '[2001:dead::9]:443, [2001:db8::2]'), '2001:dead::9')
+    assert.equal(ask(proxies, '10.1.1.1', '[::ffff:203.0.113.9]:443'), '203.0.113.9')
+    for (const rubbish of ['203.0.113.9:', '203.0.113.9:443:1', '[203.0.113.9', '[]:443']) {
+      assert.equal(ask(proxies, '10.1.1.1', `1.2.3.4, ${rubbish}`), '10.1.1.1')
+    }
+  })
+
   test('of IPv6 is limited by its /64 network', () => {
     const line = (remoteAddress: string) =>
       createAddresses([]).networkOf({ headers: {}, socket: { remoteAddress } } as never)

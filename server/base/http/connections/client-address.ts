@@ -14,6 +14,8 @@ export interface Addresses {
 }
 
 const HOPS_MAX = 20
+/** Azure's Application Gateway, for one, adds the port: `203.0.113.9:443`, `[2001:db8::1]:443`. */
+const WITH_PORT = /^(?:([\d.]{7,15}):\d{1,5}|\[([\da-f:.]{2,45})\](?::\d{1,5})?)$/i
 
 /** `proxies` are addresses or networks such as `10.0.0.0/8`. */
 export function createAddresses(proxies: readonly string[]): Addresses {
@@ -23,7 +25,7 @@ export function createAddresses(proxies: readonly string[]): Addresses {
     const own = plainAddress(request.socket.remoteAddress ?? '')
     if (!trusted.has(own)) return own
     const forwarded = String(request.headers['x-forwarded-for'] ?? '').split(',')
-    const hops = forwarded.slice(-HOPS_MAX).map((hop) => plainAddress(hop.trim()))
+    const hops = forwarded.slice(-HOPS_MAX).map((hop) => plainAddress(withoutPort(hop.trim())))
     let before = own
     for (const hop of hops.reverse()) {
       if (isIP(hop) === 0) return before
@@ -40,4 +42,9 @@ export function createAddresses(proxies: readonly string[]): Addresses {
       return isIP(address) === 6 ? `${groupsOf(address).slice(0, 4).join(':')}::/64` : address
     },
   }
+}
+
+function withoutPort(hop: string): string {
+  const [, four, six] = WITH_PORT.exec(hop) ?? []
+  return four ?? six ?? hop
 }
