@@ -32,15 +32,18 @@ export interface Nginx {
 /**
  * Starts nginx. `gateways` are addresses with ports, in place of the names in the configuration; or
  * the names stay, and a DNS server on this port of 127.0.0.1 resolves them, to gateways on `port`.
+ * `asInstalled` leaves every setting of the proxy at nginx's own default.
  */
 export async function startNginx(
   gateways: readonly string[] | { readonly dnsPort: number; readonly port: number },
+  { asInstalled = false }: { readonly asInstalled?: boolean } = {},
 ): Promise<Nginx> {
   const folder = mkdtempSync(join(tmpdir(), 'tributary-nginx-'))
   const port = await findFreePort()
   const path = join(folder, 'nginx.conf')
   const paths = TEMPORARY.map((name) => `${name}_temp_path ${folder}/${name};`).join(' ')
-  const text = readFileSync(CONFIGURATION, 'utf8')
+  const configuration = readFileSync(CONFIGURATION, 'utf8')
+  const text = (asInstalled ? configuration.replace(/^ +proxy_(?!pass).*\n/gm, '') : configuration)
     .replace('worker_processes auto;', 'worker_processes 1;')
     .replace('http {', `http { ${paths}`)
     .replace('listen 8080', `listen 127.0.0.1:${port}`)

@@ -34,6 +34,9 @@ export interface DeliveredStream {
 /** Maximum wait for the body's end after the protocol's own end. */
 const BODY_END_MS = 250
 
+/** Makes nginx, which keeps answers back by default, pass a stream on as it comes. */
+const UNBUFFERED = { 'x-accel-buffering': 'no' }
+
 /** Silence after which the caller gets a heartbeat. */
 const HEARTBEAT_MS = 12_000
 const EVENT_END = Buffer.from('\n\n')
@@ -123,7 +126,7 @@ class Delivery {
     if (this.answer.heartbeat) this.heartbeat = setInterval(this.sendHeartbeat, HEARTBEAT_MS)
     // It may end the delivery at once, which ends what has begun so far.
     if (response.destroyed) this.onCallerGone()
-    else response.writeHead(status, { ...commonHeaders(this.context), ...headers })
+    else response.writeHead(status, { ...commonHeaders(this.context), ...UNBUFFERED, ...headers })
     // Before the first bytes are written: what has arrived behind them leaves together with them.
     body.resume()
     const first = this.answer.takeFirst()
