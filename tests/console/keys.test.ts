@@ -33,6 +33,7 @@ describe('API keys', { skip: noBrowser }, () => {
     const question = await asked
     assert.equal(question.type(), 'beforeunload')
     await question.dismiss()
+    assert.equal(new URL(page.url()).pathname, '/console/keys')
     assert.equal(await dialog.getByText(/^tr-/).first().innerText(), key)
     await dialog.getByRole('button', { name: 'I have saved it' }).click()
     await dialog.waitFor({ state: 'hidden' })

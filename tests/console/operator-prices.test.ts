@@ -39,6 +39,14 @@ describe('prices', { skip: noBrowser }, () => {
   })
   after(() => stage?.stop())
 
+  test('a link to a model or a channel that is not there says so', async () => {
+    const { page } = await stage.signedIn('/operator/models?id=gone', OPERATOR)
+    await page.getByRole('dialog').getByText('no such model').waitFor()
+    await page.goto(`${stage.console}/operator/channels?id=gone`)
+    await page.getByRole('dialog').getByText('no such channel').waitFor()
+    await page.context().close()
+  })
+
   /** Steps up when the page requires it, and waits for the text that follows. */
   async function proveUntil(page: Page, text: string): Promise<void> {
     const proof = page.getByRole('dialog').filter({ hasText: 'password' })

@@ -11,6 +11,7 @@ import { Filters, SelectFilter, TextFilter } from '../../components/list/filters
 import { PageHeader } from '../../components/page/page-header.tsx'
 import { MarginShare, smallestMargin } from '../../components/prices/margins.tsx'
 import { PriceLines } from '../../components/prices/price-list.tsx'
+import { ErrorState } from '../../components/state/error-state.tsx'
 import { useModelTypeName } from '../../components/text/model-type.ts'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { asQuery } from '../../lib/as-query.ts'
@@ -172,6 +173,9 @@ function OpenModel({ id, onClose }: { readonly id: string; readonly onClose: () 
   return (
     <DetailDrawer isOpen={id !== ''} title={id} onClose={onClose}>
       {shown ? <ModelDetails key={shown.id} model={shown} onClose={onClose} /> : null}
+      {id !== '' && model.error ? (
+        <ErrorState error={model.error} onRetry={() => void model.refetch()} />
+      ) : null}
     </DetailDrawer>
   )
 }
