@@ -132,10 +132,17 @@ const NOT_SENT = new Set([
 
 function classifySendError(cause: unknown): UpstreamFailure {
   const code = readCode(cause)
-  const sent = !NOT_SENT.has(code)
+  const sent = !NOT_SENT.has(code) && !isOfConnecting(cause)
   const isLate = cause instanceof errors.HeadersTimeoutError || cause instanceof ExchangeTimeout
   const message = isLate ? TOO_LATE : `connection: ${code}`
   return new UpstreamFailure(sent ? 'unknown' : 'not_sent', { cause, message })
+}
+
+/** Returns true if a name was not found or no connection was made, for whatever reason. */
+function isOfConnecting(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isOfConnecting)
+  if (!(error instanceof Error && 'syscall' in error)) return false
+  return error.syscall === 'connect' || error.syscall === 'getaddrinfo'
 }
 
 function readCode(error: unknown): string {
