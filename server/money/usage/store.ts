@@ -18,7 +18,7 @@ export interface UsageFilter {
   readonly keyIds?: readonly string[] | undefined
   readonly tag?: string | undefined
   readonly endUser?: string | undefined
-  readonly status?: 'succeeded' | 'failed' | 'cancelled' | 'lost' | undefined
+  readonly status?: UsageSummary['status'] | undefined
   readonly taskId?: string | undefined
   readonly requestId?: string | undefined
   readonly chargedAtLeast?: bigint | undefined
@@ -60,7 +60,10 @@ export type UsageRow = UsageSummary
 
 type StoredRow = Omit<UsageRow, 'list_amount'>
 
-/** Lists the usage records of finished calls, newest first unless stated. */
+/**
+ * Lists the usage records of finished calls, newest first unless stated; those of running ones
+ * where that status is asked for.
+ */
 export async function selectUsage(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
   return (await selectRows(sql, filter)).map(withList)
 }
@@ -68,6 +71,7 @@ export async function selectUsage(sql: Sql, filter: UsageFilter): Promise<UsageS
 function selectRows(sql: Sql, filter: UsageFilter): Promise<StoredRow[]> {
   const { model, endpoint, keyIds, chargedAtLeast, status, requestId, taskId } = filter
   const { tag, endUser } = filter
+  if (status === 'running') return listRunning(sql, filter)
   const isFound = requestId || taskId || endUser || (status && status !== 'succeeded')
   const isScattered = model || endpoint || keyIds || tag || chargedAtLeast
   if (isFound || !isScattered) return listInOrder(sql, filter)
@@ -78,6 +82,14 @@ const columns = (sql: Sql) => sql`
   request_id, hold_id, created_at, finished_at, endpoint, model, key_id, task_id, status, basis,
   review, currency, held, charged, returned, debt, price_version, ${priceList(sql, 'call')},
   error, lines, attempts, ${labelColumns(sql)}`
+
+/** The record of a call that has not ended: what its hold `h` and its balance `b` know. */
+const runningColumns = (sql: Sql) => sql`
+  h.request_id, h.id as hold_id, h.created_at, null as finished_at, h.endpoint, h.model,
+  h.key_id, h.task_id, 'running' as status, null as basis, false as review, b.currency,
+  h.amount as held, 0::bigint as charged, 0::bigint as returned, 0::bigint as debt,
+  h.price_version, ${priceList(sql, 'h')}, null as error, '[]'::jsonb as lines,
+  '[]'::jsonb as attempts, ${labelColumns(sql)}`
 
 /** Selects the list of a record's prices. */
 const priceList = (sql: Sql, table: 'call' | 'h') => sql`
@@ -90,15 +102,10 @@ const labelColumns = (sql: Sql) => sql`
 
 /** Returns the filter as conditions on a row of the account's in `call`. */
 function matches(sql: Sql, filter: UsageFilter) {
-  const { after, model, endpoint, keyIds, status, taskId, requestId, tag, endUser } = filter
-  const { accountId, chargedAtLeast, isAscending = false } = filter
+  const { after, status, taskId, accountId, chargedAtLeast, isAscending = false } = filter
   return sql`
-    ${during(sql, 'created_at', filter)}
-    ${equal(sql, { model, endpoint, request_id: requestId })}
-    ${keyIds ? sql`and key_id = any(${keyIds as string[]}::text[])` : sql``}
+    ${matchesHold(sql, filter)}
     ${status ? narrowStatus(sql, status) : sql``}
-    ${tag ? sql`and labels -> 'tags' ? ${tag}` : sql``}
-    ${endUser ? sql`and labels ->> 'end_user' = ${endUser}` : sql``}
     ${
       taskId
         ? sql`and request_id = (select t.request_id from task t
@@ -113,6 +120,42 @@ function matches(sql: Sql, filter: UsageFilter) {
             where c.request_id = ${after} and c.account_id = ${accountId})`
         : sql``
     }`
+}
+
+/** Returns what of the filter is known when a hold is taken. */
+function matchesHold(sql: Sql, filter: UsageFilter) {
+  const { model, endpoint, keyIds, requestId, tag, endUser } = filter
+  return sql`
+    ${during(sql, 'created_at', filter)}
+    ${equal(sql, { model, endpoint, request_id: requestId })}
+    ${keyIds ? sql`and key_id = any(${keyIds as string[]}::text[])` : sql``}
+    ${tag ? sql`and labels -> 'tags' ? ${tag}` : sql``}
+    ${endUser ? sql`and labels ->> 'end_user' = ${endUser}` : sql``}`
+}
+
+/**
+ * Lists the account's open holds, among those of all accounts: there are as many as calls and tasks
+ * are under way, and no index of them by account, which each call would have to change twice.
+ */
+function listRunning(sql: Sql, filter: UsageFilter): Promise<StoredRow[]> {
+  const { accountId, after, taskId, chargedAtLeast, isAscending = false } = filter
+  const order = direction(sql, filter)
+  return sql<StoredRow[]>`
+    select ${runningColumns(sql)}
+    from (
+      select * from hold where state = 'open' and account_id = ${accountId}
+        ${matchesHold(sql, filter)} ${equal(sql, { task_id: taskId })}
+        ${chargedAtLeast ? sql`and false` : sql``}
+        ${
+          after
+            ? sql`and (created_at, request_id) ${isAscending ? sql`>` : sql`<`} (
+                select o.created_at, o.request_id from hold o
+                where o.id = ${holdIdOf(after)} and o.account_id = ${accountId})`
+            : sql``
+        }
+      offset 0) h
+    join balance b on b.account_id = h.account_id
+    order by h.created_at ${order}, h.request_id ${order} limit ${filter.limit}`
 }
 
 const direction = (sql: Sql, { isAscending = false }: UsageFilter) =>
@@ -192,7 +235,7 @@ function quartersOfTag(sql: Sql, { accountId, model, endpoint, keyIds }: UsageFi
 }
 
 /** The rarer statuses have a partial index, whose condition the query must repeat literally. */
-function narrowStatus(sql: Sql, status: NonNullable<UsageFilter['status']>) {
+function narrowStatus(sql: Sql, status: UsageSummary['status']) {
   if (status === 'succeeded') return sql`and status = 'succeeded'`
   return sql`and status <> 'succeeded' and status = ${status}`
 }
@@ -208,12 +251,7 @@ export async function findUsage(
     where account_id = ${accountId} and request_id = ${requestId}`
   if (finished) return withList(finished)
   const [running] = await sql<StoredRow[]>`
-    select h.request_id, h.id as hold_id, h.created_at, null as finished_at, h.endpoint, h.model,
-      h.key_id, h.task_id, 'running' as status, null as basis, false as review, b.currency,
-      h.amount as held, 0::bigint as charged, 0::bigint as returned, 0::bigint as debt,
-      h.price_version, ${priceList(sql, 'h')}, null as error, '[]'::jsonb as lines,
-      '[]'::jsonb as attempts, ${labelColumns(sql)}
-    from hold h join balance b on b.account_id = h.account_id
+    select ${runningColumns(sql)} from hold h join balance b on b.account_id = h.account_id
     where h.account_id = ${accountId} and h.id = ${holdIdOf(requestId)}`
   return running && withList(running)
 }

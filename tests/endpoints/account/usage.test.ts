@@ -1,6 +1,7 @@
 /** GET /v1/usage and /v1/usage/{request_id}, black box. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { parseAmount } from '../../../server/base/lib/money.ts'
 import { readMonth } from '../../../server/work/archive/periods.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../../support/in-process.ts'
 
@@ -44,6 +45,46 @@ test('filters by model, endpoint, key and time', async () => {
   assert.equal(await count(`?key=${tenant.keyId}`), CALLS)
   assert.equal(await count('?from=2100-01-01'), 0)
   assert.equal(await count('?to=2100-01-01T00:00:00Z'), CALLS)
+})
+
+test('calls of one status; those under way with what each holds', async () => {
+  const { accountId, key } = await gateway.tenant({ balance: '1000' })
+  const asked = (query: string) => gateway.get(`/v1/usage${query}`, key)
+  const idsOf = async (query: string) =>
+    (await asked(query)).json.data.map((record: { request_id: string }) => record.request_id)
+  const tasks: string[] = []
+  for (const words of ['one', 'two', 'three']) {
+    const answer = await gateway.post('/v1/videos/generations', key, {
+      model: 'doubao-seedance-1-0-pro-250528',
+      content: [{ type: 'text', text: `${words} [[fault:never-ends]]` }],
+    })
+    assert.equal(answer.status, 200, answer.text)
+    tasks.unshift(answer.headers.get('x-request-id') ?? '')
+  }
+  const ended = await gateway.post('/v1/search', key, { Type: 'web', Query: 'rivers' })
+  const { json } = await asked('?status=running')
+  assert.deepEqual(await idsOf('?status=running'), tasks)
+  assert.deepEqual(
+    json.data.map((record: { status: string; charged: string }) => [record.status, record.charged]),
+    tasks.map(() => ['running', '0']),
+  )
+  const held = json.data.map((record: { held: string }) => parseAmount(record.held))
+  const sum = held.reduce((all: bigint, one: bigint) => all + one, 0n)
+  assert.equal(sum, (await gateway.balance(accountId)).held)
+  assert.ok(sum > 0n)
+  const page = (await asked('?status=running&limit=2')).json
+  assert.equal(page.data.length, 2)
+  assert.deepEqual(
+    await idsOf(`?status=running&limit=2&cursor=${page.next_cursor}`),
+    tasks.slice(2),
+  )
+  assert.deepEqual(await idsOf('?status=running&endpoint=search'), [])
+  const succeeded = [ended.headers.get('x-request-id')]
+  assert.deepEqual(await idsOf('?status=succeeded'), succeeded)
+  assert.deepEqual(await idsOf(''), succeeded)
+  assert.deepEqual(await idsOf('?status=failed'), [])
+  const other = await gateway.get('/v1/usage?status=running', tenant.key)
+  assert.deepEqual(other.json.data, [])
 })
 
 test('400 for an invalid limit, time or field', async () => {

@@ -40,6 +40,9 @@ const listQuery = z.strictObject({
   key: filterText.optional().describe('A key id.'),
   tag: filterText.optional().describe('Only calls with this tag.'),
   end_user: filterText.optional().describe('Only calls that named this end user.'),
+  status: usageRecord.shape.status
+    .optional()
+    .describe('Only calls of this status; by default those that have ended.'),
 })
 
 function readFilter(context: Context, accountId: string): UsageFilter {
@@ -68,7 +71,8 @@ export const listUsage: AccountEndpoint = {
   envelope: 'flat',
   documentation: {
     summary: 'List usage records',
-    description: 'Newest first.',
+    description:
+      'Newest first, without calls under way: `status=running` lists these, with what each holds.',
     tag: 'Billing',
     query: listQuery,
     answer: usagePage,
