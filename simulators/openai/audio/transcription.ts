@@ -11,7 +11,7 @@ import { badValue, invalid, missing, openaiError } from '../errors.ts'
 import { type ModelList, unknownModel } from '../models.ts'
 import { segmentsOf, writeSrt, writeVtt } from './subtitles.ts'
 
-const FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt']
+const FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json']
 const KEYS = new Set([
   'file',
   'model',
@@ -73,6 +73,8 @@ function transcribe(exchange: Exchange, order: Order): Reply {
   if (format === 'json') return whole(200, { text: recording.text, ...usageMember }, { charge })
   if (format === 'verbose_json')
     return whole(200, { ...verbose(order), ...usageMember }, { charge })
+  if (format === 'diarized_json')
+    return whole(200, { ...diarized(recording), ...usageMember }, { charge })
   const plain = { kind: 'whole', status: 200, charge } as const
   const headers = { 'content-type': 'text/plain; charset=utf-8' }
   if (format === 'srt') return { ...plain, headers, body: writeSrt(recording) }
@@ -128,6 +130,15 @@ function verbose({ recording, language, words, segments }: Order): Json {
     ...(segments ? { segments: segmentsOf(recording) } : {}),
     ...(words ? { words: recording.words } : {}),
   }
+}
+
+/** Two people take turns. */
+function diarized(recording: Recording): Json {
+  const segments = segmentsOf(recording).map(({ id, start, end, text: said }, index) => {
+    const speaker = index % 2 === 0 ? 'A' : 'B'
+    return { type: 'transcript.text.segment', id: `seg_${id}`, start, end, text: said, speaker }
+  })
+  return { task: 'transcribe', duration: recording.seconds, text: recording.text, segments }
 }
 
 function readOrder(json: unknown, models: ModelList, keys: ReadonlySet<string>): Order {

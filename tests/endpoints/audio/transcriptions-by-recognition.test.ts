@@ -140,6 +140,7 @@ for (const model of [FETCHED, SENT] as const) {
       [order(model, await toFile(Buffer.from('nothing'), 'a.mp3')), /found no known audio format/],
       [order(model, await toFile(Buffer.from('fLaC and more'), 'a.wav')), /Ogg Opus; found flac$/],
       [{ ...order(model, wav), language: 'ru' }, /this model understands zh, en, .*; not ru$/],
+      [{ ...order(model, wav), response_format: 'diarized_json' }, /does not tell speakers apart/],
       [order(model, await toFile(withoutByteRate(), 'a.wav')), /format .* not sup/],
       [order(model, await toFile(makeWav(0), 'a.wav')), /the recording is empty/],
     ]

@@ -86,6 +86,32 @@ test('srt, vtt and verbose_json with both granularities', async () => {
   assert.equal(verbose.language, 'en')
 })
 
+test('diarized_json reaches the vendor, and is billed by the tokens that it states', async () => {
+  const { key, openai, speak } = await setUp()
+  const diarized = (await openai.audio.transcriptions.create({
+    file: await speak('wav'),
+    model: 'sim-whisper-tokens',
+    response_format: 'diarized_json',
+    chunking_strategy: 'auto',
+  })) as OpenAI.Audio.TranscriptionDiarized
+  assert.deepEqual(
+    diarized.segments.map(({ speaker, text }) => [speaker, text]),
+    [
+      ['A', 'All rivers run.'],
+      ['B', 'Into the sea!'],
+    ],
+  )
+  const record = await lastRecord(key)
+  assert.equal(record.basis, 'usage')
+  await gateway.simulators.book.settled()
+  const booked = gateway.simulators.book.entries({ operation: 'audio.transcriptions' }).at(-1)
+  const quantities = record.lines.map((line: { unit: string; quantity: number }) => [
+    line.unit,
+    line.quantity,
+  ])
+  assert.deepEqual(Object.fromEntries(quantities), booked?.units)
+})
+
 test('a stream of text, billed by the tokens at its end', async () => {
   const { key, openai, speak } = await setUp()
   const file = await speak('wav')

@@ -41,7 +41,10 @@ const transcriptionRequest = z.object({
     .optional()
     .describe('Language of the recording; its region may be named (zh-CN).'),
   prompt: z.string().optional().describe('Expected words and style.'),
-  response_format: z.enum(TRANSCRIPT_FORMATS).default('json'),
+  response_format: z
+    .enum([...TRANSCRIPT_FORMATS, 'diarized_json'])
+    .default('json')
+    .describe('diarized_json names speakers, at models that tell them apart.'),
   temperature,
   'timestamp_granularities[]': z
     .string()

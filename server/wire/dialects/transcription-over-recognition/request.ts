@@ -82,6 +82,9 @@ const TAKEN: ReadonlySet<string> = new Set([
 /** The vendor has no temperature: like the temperature 0, it takes the likeliest words. */
 function refuseUntaken(value: Readonly<Record<string, unknown>>): void {
   for (const [name, text] of Object.entries(value)) {
+    if (name === 'response_format' && text === 'diarized_json') {
+      throw new InvalidRequest(name, 'this model does not tell speakers apart')
+    }
     if (TAKEN.has(name)) continue
     const isLikeliest = name === 'temperature' && Number(text) === 0
     if (!isLikeliest) throw new InvalidRequest(name, 'this model does not take it')
