@@ -209,6 +209,7 @@ export const VENDOR_ALLOWED: readonly { readonly path: string; readonly text: Re
   // look for those of rates.
   { path: 'server/base/http/', text: /^anthropic-(?:version$|beta$|ratelimit-$)/ },
   { path: 'server/api/endpoints/text/messages.ts', text: /\banthropic-(?:version|beta)\b/ },
+  { path: 'server/api/endpoints/files/file-form.ts', text: /\banthropic-version\b/ },
   { path: 'server/api/endpoints/text/billing/messages-options.ts', text: /^anthropic-beta$/ },
   // What the dialect's own image tool uses where a request names no model.
   { path: 'server/api/endpoints/text/billing/responses-options.ts', text: /^gpt-image-1$/ },

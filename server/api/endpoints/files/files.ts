@@ -8,12 +8,11 @@ import { readContent } from '../../../base/http/decode-content.ts'
 import { readIdempotencyKey } from '../../../base/http/idempotency-key.ts'
 import { sendJson } from '../../../base/http/reply.ts'
 import { GatewayError, invalidField } from '../../../base/lib/errors.ts'
-import { linkToFile } from '../../../work/assets/links.ts'
 import type { FileRow } from '../../../work/assets/uploads/file-store.ts'
 import type { Files } from '../../../work/assets/uploads/files.ts'
 import { readUpload, type UploadForm } from '../../../work/assets/uploads/read-upload.ts'
-import { count, encode, unixTime } from '../codecs.ts'
 import type { AccountEndpoint, PlainEndpoint, PlainServices } from '../endpoint.ts'
+import { FORMS, file, showDeleted, showFile, showFiles } from './file-form.ts'
 import { sendContent } from './send-content.ts'
 
 const TAG = 'Files'
@@ -23,18 +22,6 @@ const PAGE_MAX = 100
 /** Of a whole upload, decoded: a file below 1 GB and the form around it. */
 const UPLOAD_BYTES_MAX = 1_001_000_000
 const PAGE_DEFAULT = 20
-
-const file = z.object({
-  id: z.string(),
-  object: z.literal('file'),
-  bytes: count,
-  created_at: unixTime.describe('Unix seconds.'),
-  filename: z.string(),
-  purpose: z.string(),
-  status: z.literal('processed').describe('A file can be used at once.'),
-  url: z.string().describe('Accessible to anyone who has it, until the file expires.'),
-  expires_at: unixTime.describe('Unix seconds.'),
-})
 
 const EXAMPLE = {
   id: 'file_4YbXq2Lr9Wd3Zk7Tn5Vm1C',
@@ -48,23 +35,11 @@ const EXAMPLE = {
   expires_at: 1_797_845_400,
 } satisfies z.input<typeof file>
 
-function showFile(row: FileRow, publicUrl: string) {
-  return encode(file, {
-    ...row,
-    object: 'file',
-    status: 'processed',
-    url: linkToFile(publicUrl, row),
-  })
-}
-
+const lifetime = z.coerce.number().int().min(LIFE_SECONDS.min).max(LIFE_SECONDS.max).optional()
 const fields = z.object({
   purpose: z.string().min(1).max(64).default('user_data'),
-  'expires_after[seconds]': z.coerce
-    .number()
-    .int()
-    .min(LIFE_SECONDS.min)
-    .max(LIFE_SECONDS.max)
-    .default(LIFE_SECONDS.default),
+  'expires_after[seconds]': lifetime,
+  expires_in_seconds: lifetime,
 })
 
 /** Reads an upload as it arrives. Throws GatewayError: 400, 408, 413, 415 and 422. */
@@ -82,7 +57,8 @@ export function receiveFile(context: Context, accountId: string, files: Files) {
       async fields() {
         await form.whole
         const read = checkShape(fields, Object.fromEntries(form.fields))
-        return { purpose: read.purpose, lifeSeconds: read['expires_after[seconds]'] }
+        const lifeSeconds = read['expires_after[seconds]'] ?? read.expires_in_seconds
+        return { purpose: read.purpose, lifeSeconds: lifeSeconds ?? LIFE_SECONDS.default }
       },
     })
   return readContent(context, UPLOAD_BYTES_MAX, (content) =>
@@ -100,7 +76,8 @@ export const uploadFile: AccountEndpoint = {
     description:
       'multipart/form-data with `file` and, optionally, `purpose` and ' +
       '`expires_after[seconds]` (an hour to 30 days). Below 1 GB; free of charge. ' +
-      'Repeating it with the same Idempotency-Key within 24 hours creates no second file.',
+      'Repeating it with the same Idempotency-Key within 24 hours creates no second file. ' +
+      FORMS,
     tag: TAG,
     headers: z.object({
       'Idempotency-Key': z
@@ -117,7 +94,12 @@ export const uploadFile: AccountEndpoint = {
   async handle(context, caller, { files, publicUrl }) {
     const { file: row, isReplay } = await receiveFile(context, caller.accountId, files)
     const replayed = { 'idempotent-replayed': row.request_id ?? row.id }
-    sendJson(context, 200, showFile(row, publicUrl), isReplay ? replayed : {})
+    sendJson(
+      context,
+      200,
+      showFile(row, publicUrl, context.request.headers),
+      isReplay ? replayed : {},
+    )
   },
 }
 
@@ -126,7 +108,11 @@ const listQuery = z.object({
   order: z.enum(['asc', 'desc']).default('desc'),
   after: z.string().max(100).optional().describe('The id of the last file of the previous page.'),
   purpose: z.string().max(64).optional(),
+  page: z.string().max(100).optional().describe('next_page of the previous page.'),
 })
+
+/** Parameters of the messages API without which a page has other files than were asked for. */
+const UNTAKEN = ['ids', 'ids[]', 'scope_id', 'before_id', 'after_id'] as const
 
 export const listUploads: AccountEndpoint = {
   kind: 'account',
@@ -135,7 +121,7 @@ export const listUploads: AccountEndpoint = {
   envelope: 'nested',
   documentation: {
     summary: 'List files',
-    description: 'Newest first.',
+    description: `Newest first. ${FORMS}`,
     tag: TAG,
     query: listQuery,
     answer: z.object({
@@ -149,9 +135,14 @@ export const listUploads: AccountEndpoint = {
     errors: [400, 503],
   },
   async handle(context, { accountId }, { files, publicUrl }) {
-    const { limit, order, after, purpose } = checkQuery(listQuery, context.query)
+    const { limit, order, purpose, ...query } = checkQuery(listQuery, context.query)
+    const after = query.after ?? query.page
+    for (const name of UNTAKEN) {
+      if (context.query.has(name)) throw invalidField(name, 'is not supported here')
+    }
     const last = after === undefined ? undefined : await files.find(accountId, after)
-    if (after !== undefined && !last) throw invalidField('after', 'no such file')
+    if (after !== undefined && !last)
+      throw invalidField(query.after ? 'after' : 'page', 'no such file')
     const newestFirst = order === 'desc'
     const rows = await files.list({
       accountId,
@@ -160,14 +151,8 @@ export const listUploads: AccountEndpoint = {
       after: last,
       limit: limit + 1,
     })
-    const data = rows.slice(0, limit).map((row) => showFile(row, publicUrl))
-    sendJson(context, 200, {
-      object: 'list',
-      data,
-      has_more: rows.length > limit,
-      first_id: data[0]?.id ?? null,
-      last_id: data.at(-1)?.id ?? null,
-    })
+    const page = { rows: rows.slice(0, limit), hasMore: rows.length > limit }
+    sendJson(context, 200, showFiles(page, publicUrl, context.request.headers))
   },
 }
 
@@ -183,7 +168,7 @@ export const getFile: AccountEndpoint = {
   envelope: 'nested',
   documentation: {
     summary: 'Get a file’s metadata',
-    description: 'Name, size, purpose and the time at which it expires.',
+    description: `Name, size, purpose and the time at which it expires. ${FORMS}`,
     tag: TAG,
     answer: file,
     example: () => ({ path: `/v1/files/${EXAMPLE.id}`, answer: EXAMPLE }),
@@ -192,7 +177,7 @@ export const getFile: AccountEndpoint = {
   async handle(context, { accountId }, { files, publicUrl }) {
     const row = await files.find(accountId, context.params.file_id ?? '')
     if (!row) throw missing()
-    sendJson(context, 200, showFile(row, publicUrl))
+    sendJson(context, 200, showFile(row, publicUrl, context.request.headers))
   },
 }
 
@@ -203,7 +188,7 @@ export const deleteUpload: AccountEndpoint = {
   envelope: 'nested',
   documentation: {
     summary: 'Delete a file',
-    description: 'Its public URL answers 404 from then on.',
+    description: `Its public URL answers 404 from then on. ${FORMS}`,
     tag: TAG,
     answer: z.object({ id: z.string(), object: z.literal('file'), deleted: z.literal(true) }),
     example: () => ({ path: `/v1/files/${EXAMPLE.id}` }),
@@ -212,7 +197,7 @@ export const deleteUpload: AccountEndpoint = {
   async handle(context, { accountId }, { files }) {
     const id = context.params.file_id ?? ''
     if (!(await files.remove(accountId, id))) throw missing()
-    sendJson(context, 200, { id, object: 'file', deleted: true })
+    sendJson(context, 200, showDeleted(id, context.request.headers))
   },
 }
 
