@@ -253,6 +253,16 @@ describe('400 that names the field', () => {
     assert.match(answer.json.error.message, /^images: /)
   })
 
+  test('more values than a form is written from are a 400, in one list or in many', async () => {
+    const base = { model: 'by-token', prompt: 'Add.', image: URL }
+    const lists = Array.from({ length: 30 }, (_, index) => [`x${index}`, Array(40).fill('')])
+    for (const extra of [{ x: Array(1_000).fill('') }, Object.fromEntries(lists)]) {
+      const { status, json } = await post(EDITS, { ...base, ...extra })
+      assert.equal(status, 400)
+      assert.match(json.error.message, /^x\d*: .* at most 1000 values$/)
+    }
+  })
+
   test('broken forms are a 400, never a 5xx', async () => {
     const { key } = await gateway.tenant()
     const send = (type: string, body: string) =>
