@@ -69,7 +69,9 @@ const COUNT_LENGTH_MAX = Math.max(...[...OTHER_COUNTS].map((name) => name.length
 
 function isCountName(name: string): boolean {
   const letters = foldForms(name.slice(0, NAME_LENGTH_MAX)).replace(MARKS, '')
-  return letters.length <= COUNT_LENGTH_MAX && OTHER_COUNTS.has(foldKey(letters))
+  if (letters.length > COUNT_LENGTH_MAX) return false
+  // The small letter of İ is an i and a sign.
+  return OTHER_COUNTS.has(foldKey(letters).replace(MARKS, ''))
 }
 
 /**
