@@ -82,6 +82,15 @@ describe('conversation', () => {
     assert.match(other.text, /hologram was left out/)
   })
 
+  test('equal parts in a row that are left out are named once, and no text of the caller is', () => {
+    const parts = [{}, {}, { type: 'hologram' }, { type: 'hologram' }, {}]
+    const notes: { text: string }[] = turnsOf(user(parts))[0].content
+    const names = notes.map(({ text }) => /type (\w+)/.exec(text)?.[1])
+    assert.deepEqual(names, ['unknown', 'hologram', 'unknown'])
+    const said = notes.map(({ text }) => ({ type: 'text', text }))
+    assert.deepEqual(turnsOf(user([{}, said[0], said[0]]))[0].content, [said[0], said[0], said[0]])
+  })
+
   test('audio, video and files of another vendor are refused by name', () => {
     const refused = (part: object) => refusedField({ messages: [user([part])] })
     assert.equal(refused({ type: 'input_audio' }), 'messages[0].content[0].type')

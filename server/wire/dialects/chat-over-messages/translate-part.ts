@@ -10,7 +10,18 @@ export function translateChatContent(content: unknown, param: string): MessagesB
   if (content === undefined || content === null) return []
   if (typeof content === 'string') return content.trim() === '' ? [] : [textBlock(content)]
   if (!Array.isArray(content)) throw new InvalidRequest(param, 'must be a string or an array')
-  return content.flatMap((part, position) => translatePart(part, `${param}[${position}]`))
+  const blocks: MessagesBlock[] = []
+  for (let position = 0; position < content.length; position += 1) {
+    for (const block of translatePart(content[position], `${param}[${position}]`)) {
+      if (!repeatsNote(block, blocks.at(-1))) blocks.push(block)
+    }
+  }
+  return blocks
+}
+
+/** Returns true for the note of a part like the one before: a note is far longer than `{}`. */
+function repeatsNote(block: MessagesBlock, last: MessagesBlock | undefined): boolean {
+  return last !== undefined && block.text === last.text && NOTES.has(block) && NOTES.has(last)
 }
 
 export function textBlock(text: string): MessagesBlock {
@@ -84,6 +95,10 @@ function readSource(file: FileData): JsonObject {
   return { type: 'base64', media_type: file.media, data: file.data }
 }
 
+const NOTES = new WeakSet<MessagesBlock>()
+
 function omitted(label: string): MessagesBlock {
-  return textBlock(`[${label} was left out: this model cannot take it]`)
+  const note = textBlock(`[${label} was left out: this model cannot take it]`)
+  NOTES.add(note)
+  return note
 }
