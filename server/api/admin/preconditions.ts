@@ -21,7 +21,7 @@ export function preconditionsOf(context: Context) {
   const expected = context.request.headers['if-match']?.trim()
   return {
     isNew: isCreation(context),
-    // What is not quoted is no revision of an entry, and is refused like another's.
+    // Read with or without quotes. `*`, `W/"…"` and lists are no revision, and so a 409.
     ...(expected === undefined ? {} : { revision: expected.replace(/^"(.*)"$/, '$1') }),
   }
 }

@@ -30,7 +30,7 @@ describe('entries changed since', { concurrency: false }, () => {
     const second = await save('3', opened)
     assert.equal(second.status, 409, second.text)
     assert.deepEqual(JSON.parse(second.text), {
-      error: 'somebody has changed this since it was opened: nothing was saved; open it again',
+      error: 'this has changed since it was opened: open it again',
       type: 'conflict_error',
     })
     assert.equal(await read(), changed)
@@ -89,9 +89,55 @@ describe('entries changed since', { concurrency: false }, () => {
       (path, revision) => stage.ask(CHANNEL, { as: 'boss', params, body: of(path), revision }),
       async () => {
         const read = await stage.read('GET /operator/channels/:channel_id', { as: 'boss', params })
-        return read.version.toString()
+        return read.revision
       },
     )
+  })
+
+  test('planned prices: a save of before, which may withdraw them, is refused', async () => {
+    const params = { model_id: 'plans' }
+    await stage.read(MODEL, { as: 'boss', params, body: model('1'), isNew: true })
+    const { revision } = await readModel('plans')
+    const body = { effective_from: '2999-01-01T00:00:00.000Z', prices: model('2').prices }
+    const plan = 'POST /operator/models/:model_id/planned-prices'
+    await stage.read(plan, { as: 'boss', params, body })
+    const inDollars = { ...model('1'), currency: 'USD' }
+    const save = (opened: string) =>
+      stage.ask(MODEL, { as: 'boss', params, body: inDollars, revision: opened })
+    assert.equal((await save(revision)).status, 409)
+    const { planned_prices: plans, revision: now } = await readModel('plans')
+    assert.equal(plans.length, 1)
+    assert.equal((await save(now)).status, 200)
+    assert.deepEqual((await readModel('plans')).planned_prices, [])
+  })
+
+  test('one that was retired since stays retired, and is brought back on purpose', async () => {
+    const params = { model_id: 'gone' }
+    const save = (revision: string) =>
+      stage.ask(MODEL, { as: 'boss', params, body: model('1'), revision })
+    await stage.read(MODEL, { as: 'boss', params, body: model('1'), isNew: true })
+    const { revision } = await readModel('gone')
+    await stage.ask('DELETE /operator/models/:model_id', { as: 'boss', params })
+    assert.equal((await save(revision)).status, 409)
+    const retired = await readModel('gone')
+    assert.equal(retired.status, 'retired')
+    assert.equal((await save(retired.revision)).status, 200)
+
+    const channel = { channel_id: 'gone' }
+    const settings = { base_url: 'https://vendor.test/v1', api_key: 'sk-1' }
+    const body = { upstream: 'openai-compatible', settings }
+    const put = (revision: string) =>
+      stage.ask(CHANNEL, { as: 'boss', params: channel, body, revision })
+    const read = () =>
+      stage.read('GET /operator/channels/:channel_id', { as: 'boss', params: channel })
+    await stage.read(CHANNEL, { as: 'boss', params: channel, body, isNew: true })
+    const opened = await read()
+    await stage.ask('DELETE /operator/channels/:channel_id', { as: 'boss', params: channel })
+    assert.equal((await put(opened.revision)).status, 409)
+    const closed = await read()
+    assert.equal(closed.status, 'retired')
+    assert.equal((await put(closed.revision)).status, 200)
+    assert.equal((await read()).status, 'active')
   })
 
   test('a price list, also one that is gone', async () => {

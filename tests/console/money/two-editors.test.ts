@@ -6,7 +6,7 @@ import { noBrowser } from '../../support/browser.ts'
 import { leave } from '../support/journey.ts'
 import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 
-const REFUSAL = /somebody has changed this since it was opened/
+const REFUSAL = /this has changed since it was opened/
 
 describe('two editors', { skip: noBrowser }, () => {
   let stage: ConsoleStage
@@ -75,6 +75,42 @@ describe('two editors', { skip: noBrowser }, () => {
     const fill = (page: Page, value: string) =>
       page.getByLabel('Maximum concurrent calls').fill(value)
     await editTwice('/operator/channels?id=test-openai', undefined, fill, confirm)
+  })
+
+  test('a model of a gateway that sends no revision is changed, and not added', async () => {
+    const watched = await stage.signedIn('/operator', { operator: true })
+    const { page } = watched
+    await page.route('**/operator/models/sim-chat', async (route) => {
+      if (route.request().method() !== 'GET') return await route.continue()
+      const { revision: _, ...model } = await (await route.fetch()).json()
+      await route.fulfill({ json: model })
+    })
+    await page.goto(`${stage.console}/operator/models?id=sim-chat`)
+    await page.getByRole('button', { name: 'Edit', exact: true }).click()
+    await page.getByLabel('Amount').first().fill('8')
+    await confirm(page)
+    await saved(page)
+    await leave(watched)
+  })
+
+  test('a channel that is not read again after a save stays as it was saved', async () => {
+    const { page } = await stage.signedIn('/operator/channels?id=test-openai', { operator: true })
+    const field = page.getByLabel('Maximum concurrent calls')
+    await field.waitFor()
+    const path = '/operator/channels/test-openai'
+    const before = await (await page.request.get(`${stage.url}/admin/v1${path}`)).json()
+    await page.route(`**${path}`, (route) =>
+      route.request().method() === 'GET' ? route.fulfill({ json: before }) : route.continue(),
+    )
+    for (const value of ['11', '12']) {
+      await field.fill(value)
+      const answer = page.waitForResponse((one) => one.request().method() === 'PUT')
+      await confirm(page)
+      assert.equal((await answer).status(), 200)
+      await page.getByRole('dialog', { name: /^Save / }).waitFor({ state: 'hidden' })
+      assert.equal(await field.inputValue(), value)
+    }
+    await page.context().close()
   })
 
   test('a price list, and the own prices of an account', async () => {

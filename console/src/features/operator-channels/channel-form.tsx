@@ -63,6 +63,15 @@ interface SettingsFormProps {
   readonly children: ReactNode
 }
 
+/** After a save that is not read again yet, `stored` is the older one. */
+function isOlder(opened: EditedChannel | undefined, stored: EditedChannel): boolean {
+  if (!opened || opened.version !== stored.version) {
+    return opened !== undefined && opened.version < stored.version
+  }
+  // Retiring one and bringing it back makes no version.
+  return opened.status !== stored.status && opened.updated_at < stored.updated_at
+}
+
 function SettingsForm({ id, upstream, channel, onSaved, children }: SettingsFormProps) {
   const t = useMessages(messages)
   const fields = listSettingFields(upstream.settings_schema, upstream.secrets)
@@ -73,11 +82,11 @@ function SettingsForm({ id, upstream, channel, onSaved, children }: SettingsForm
   })
   const [{ opened, values, isTouched }, setForm] = useState(() => start(channel))
   // What others change meanwhile is shown, unless it would undo what is being typed.
-  if (!isTouched && channel?.version !== opened?.version) setForm(start(channel))
+  if (!isTouched && channel && isOlder(opened, channel)) setForm(start(channel))
   const change = useAdminChange('PUT /operator/channels/:channel_id')
   const save = async (settings: Settings) => {
     const body = { upstream: upstream.name, settings }
-    const revision = opened?.version.toString()
+    const revision = opened?.revision
     const request = { params: { channel_id: id }, body, isNew: !opened, revision }
     const saved = await change.mutateAsync(request)
     if (opened) setForm(start(saved))

@@ -21,8 +21,9 @@ import { RouteRows } from './row-fields.tsx'
 
 interface ModelFormProps {
   readonly initial: ModelDraft
-  /** Of the model as it was read; absent for a new one. */
-  readonly revision?: string
+  readonly isNew?: boolean
+  /** Of the model as it was read. A gateway of an earlier version sends none. */
+  readonly revision?: string | undefined
   /** Prices to start with beside those of `initial`. */
   readonly added?: readonly PriceDraft[]
   readonly onSaved: (id: string) => void
@@ -31,8 +32,7 @@ interface ModelFormProps {
 export function ModelForm({ added = [], onSaved, ...model }: ModelFormProps) {
   const t = useMessages(messages)
   // As it was opened: what others change meanwhile is read again, but is not in this form.
-  const [{ initial, revision }] = useState(model)
-  const isNew = revision === undefined
+  const [{ initial, isNew = false, revision }] = useState(model)
   const [draft, setDraft] = useState<ModelDraft>({
     ...initial,
     prices: [...initial.prices, ...added],

@@ -14,8 +14,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'the spend limit of this API key is reached': '此 API 密钥的消费上限已用完',
   'an account needs an owner: name another first': '账户必须有所有者，请先指定另一位',
   'an audit is running': '审计正在进行',
-  'somebody has changed this since it was opened: nothing was saved; open it again':
-    '打开之后已有人修改：未保存任何内容，请重新打开',
+  'this has changed since it was opened: open it again': '打开之后内容已更改：请重新打开',
   'start adding a passkey first': '请先开始添加通行密钥',
   conflict: '冲突',
   connected: '已连接',

@@ -16,6 +16,7 @@ import {
   type ChannelRow,
   isActive,
   listChannels,
+  listPlanned,
   lockCatalog,
   type ModelRow,
   readRevision,
@@ -77,7 +78,7 @@ async function write(sql: TransactionSql, options: ApplyOptions) {
   const models = await selectModels(sql)
   refuseStale(options, channels)
   refuseTakenNames(options, { channels, models })
-  refuseChanged(options, { channels, models })
+  await refuseChanged(sql, options, { channels, models })
   const changes = [
     ...(await applyChannels(sql, channels, options)),
     ...(await applyModels(sql, models, options)),
@@ -142,15 +143,17 @@ function refuseTakenNames(
 }
 
 /** Throws ChangedEntry unless the entry is as its editor has read it, under the catalog's lock. */
-function refuseChanged(
+async function refuseChanged(
+  sql: TransactionSql,
   { expected }: ApplyOptions,
   stored: { readonly channels: readonly ChannelRow[]; readonly models: readonly ModelRow[] },
-): void {
+): Promise<void> {
   if (!expected) return
   const { kind, id, revision } = expected
   const channel = kind === 'channels' ? stored.channels.find((row) => row.id === id) : undefined
   const model = kind === 'models' ? stored.models.find((row) => row.id === id) : undefined
-  const now = channel ? revisionOfChannel(channel) : model && revisionOfModel(model)
+  const planned = model ? (await listPlanned(sql)).filter((row) => row.model_id === id) : []
+  const now = channel ? revisionOfChannel(channel) : model && revisionOfModel(model, planned)
   expectRevision(revision, now)
 }
 

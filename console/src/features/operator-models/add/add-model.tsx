@@ -49,6 +49,7 @@ export function AddModel({ step, channel, onStep, onBook, onOpen }: AddModelProp
         />
       ) : (
         <ModelForm
+          isNew
           initial={{ ...NEW_DRAFT, routes: [{ ...NEW_ROUTE, channel }] }}
           onSaved={onOpen}
         />

@@ -53,6 +53,7 @@ const channel = z.object({
 
 const settings = z.record(z.string(), z.unknown())
 const channelDetail = channel.extend({
+  revision: z.string().describe('Its version; another one while it is retired.'),
   settings: settings.describe('Secrets are masked.'),
   secrets: z.array(z.string()).describe('Write-only settings.'),
 })
@@ -88,7 +89,7 @@ export const operatorChannelsContract = area(shared, {
     summary: 'Create a channel or change its settings',
     description:
       'Omitted secrets are kept. Every change creates a new version: open tasks keep the ' +
-      `credentials that submitted them. ${CREATES_ONLY} ${changesOnly('`version`')}`,
+      `credentials that submitted them. ${CREATES_ONLY} ${changesOnly('`revision`')}`,
     errors: [409],
     body: z.strictObject({ upstream: text(100).min(1), settings }),
     stepUp: true,

@@ -14,6 +14,7 @@ import {
   retireSimulators,
 } from '../../../../money/catalog/apply/retire-simulators.ts'
 import { describeChannel, listChannelSummaries } from '../../../../money/catalog/describe.ts'
+import { revisionOfChannel } from '../../../../money/catalog/revisions.ts'
 import { type ChannelUse, nameFailure, stateOfUse } from '../../../../money/usage/channel-use.ts'
 import type { CapFigures } from '../../../../work/pipeline/load/channel-spending.ts'
 import { probeOf, readVendorModels } from '../../../../work/pipeline/send/probe-channel.ts'
@@ -123,7 +124,8 @@ async function showChannel(services: AdminServices, id: string) {
   const row = await refuseAs(describeChannel(sql, secrets, id), () => noSuch('channel'))
   const describe = await createDescriber(services)
   const secretNames = upstreams.get(row.upstream)?.secrets ?? []
-  return { ...describe(row), settings: row.settings, secrets: secretNames }
+  const revision = revisionOfChannel(row)
+  return { ...describe(row), revision, settings: row.settings, secrets: secretNames }
 }
 
 /** Returns a channel as calls use it, read anew: without settings where `problem` says why. */

@@ -39,7 +39,7 @@ function showModel(row: ModelSummary, { catalog }: AdminServices, takenOut: Show
   const { channels } = catalog.snapshot()
   return {
     ...row,
-    revision: revisionOfModel(row),
+    revision: revisionOfModel(row, row.planned),
     limits: row.limits as Readonly<Record<string, number>>,
     planned_prices: row.planned.map((plan) => showPlan(row, plan)),
     margins: compareCosts(row),
