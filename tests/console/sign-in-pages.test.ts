@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { noBrowser } from '../support/browser.ts'
 import { expectAccessible, expectFits, openPage, PHONE } from './support/browser.ts'
 import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
+
+/** Types a password behind one link, and waits for an empty form behind the next one. */
+async function openTwice(page: Page, address: string): Promise<void> {
+  await page.goto(`${address}#token=one`)
+  await page.locator('input[name=password]').fill('of the first link')
+  await page.goto(`${address}#token=two`)
+  await page.waitForFunction(`document.querySelector('input[name=password]')?.value === ''`)
+}
 
 describe('the pages before the sign-in', { skip: noBrowser }, () => {
   let stage: ConsoleStage
@@ -51,6 +60,12 @@ describe('the pages before the sign-in', { skip: noBrowser }, () => {
     assert.equal(await page.getByLabel('Your name').inputValue(), '')
     await page.context().close()
     await owner.page.context().close()
+  })
+
+  test('a second link for a password starts with an empty form', async () => {
+    const { page } = await openPage(stage.browser)
+    for (const path of ['reset', 'setup']) await openTwice(page, `${stage.console}/${path}`)
+    await page.context().close()
   })
 
   test('shows the browser’s language, and the other one on request', async () => {

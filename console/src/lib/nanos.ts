@@ -24,7 +24,8 @@ export function addUp(added: readonly string[], subtracted: readonly string[] = 
 
 /**
  * Returns the fewest decimal places with which the rounded amounts add up: 0.034 less 0.018 is
- * 0.016, and would be 0.02 beside 0.03 and 0.02.
+ * 0.016, and would be 0.02 beside 0.03 and 0.02. Amounts that do not add up at all have the usual
+ * ones.
  */
 export function placesToAddUp(
   sum: string,
@@ -35,9 +36,8 @@ export function placesToAddUp(
     const roundAll = (texts: readonly string[]) => texts.map((text) => round(text, places))
     return addUp(roundAll(added), roundAll(subtracted)) === addUp(roundAll([sum]))
   }
-  let places = SUM_PLACES
-  while (places < PLACES && !addsUp(places)) places += 1
-  return places
+  for (let places = SUM_PLACES; places <= PLACES; places += 1) if (addsUp(places)) return places
+  return SUM_PLACES
 }
 
 /** Rounds as Intl does: a half away from zero. */

@@ -14,6 +14,19 @@ test('changes are listed leaf by leaf, with what was added and removed', () => {
   assert.deepEqual(listChanges(before, structuredClone(before)), [])
 })
 
+test('a value of another type is a change, and quotes tell the two apart', () => {
+  const before = { rules: [{ is: 'true', max: '5', of: 'null', text: 'x' }] }
+  const after = { rules: [{ is: true, max: 5, of: null, text: 'y' }] }
+  assert.deepEqual(listChanges(before, after), [
+    { path: 'rules[0].is', before: '"true"', after: 'true' },
+    { path: 'rules[0].max', before: '"5"', after: '5' },
+    { path: 'rules[0].of', before: '"null"', after: 'null' },
+    { path: 'rules[0].text', before: 'x', after: 'y' },
+  ])
+  const typed: { rules: unknown } = { rules: [{ is: true }] }
+  assert.deepEqual(onlyChanged({ rules: [{ is: 'true' }] } as typeof typed, typed), typed)
+})
+
 test('a save sends the members that changed, and those alone', () => {
   const before = { name: 'a', models: ['x'], spend_limit: null, limits: { calls: 1 } }
   assert.deepEqual(onlyChanged(before, { ...before, models: ['x'], limits: { calls: 1 } }), {})

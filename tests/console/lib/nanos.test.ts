@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { earningsPlaces } from '../../../console/src/features/operator-overview/earnings-places.ts'
 import { placesToAddUp, plainNumber } from '../../../console/src/lib/nanos.ts'
 
 test('numbers are read without spaces, from a Chinese keyboard too', () => {
@@ -23,4 +24,14 @@ test('amounts have as many digits as it takes for them to add up', () => {
   // Each of these is rounded down, and only their last digits make up for it.
   assert.equal(placesToAddUp('4.333333332', Array(3).fill('1.444444444')), 9)
   assert.equal(placesToAddUp('0', ['0'], ['0']), 2)
+})
+
+test('amounts that do not add up have the usual digits', () => {
+  assert.equal(placesToAddUp('1', ['2.123456789'], ['0.5']), 2)
+})
+
+test('revenue of which a part has an unknown cost is shown with the usual digits', () => {
+  const row = { revenue: '0.034', upstream_cost: '0.018', margin: '0.016' }
+  assert.equal(earningsPlaces({ ...row, uncosted_share: 0 }), 3)
+  assert.equal(earningsPlaces({ ...row, uncosted_share: 0.2 }), 2)
 })

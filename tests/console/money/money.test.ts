@@ -77,12 +77,16 @@ describe('money on the pages', { skip: noBrowser }, () => {
       const overview = await (await route.fetch()).json()
       const [currency] = overview.currencies
       const shares = { margin_share: 0.47, uncosted_share: 0 }
-      const models = [{ model: 'sim-chat', calls: 1, errors: 0, ...shares, ...earned }]
+      const model = { model: 'sim-chat', calls: 1, errors: 0, ...shares, ...earned }
+      const round = { revenue: '0.07', upstream_cost: '0.05', margin: '0.02' }
+      const models = [model, { ...model, ...round, model: 'round' }]
       const currencies = [{ ...currency, ...shares, ...earned }]
       await route.fulfill({ json: { ...overview, models, currencies } })
     })
     await page.reload()
-    const row = page.getByRole('table', { name: 'By model' }).locator('tbody tr').first()
+    const rows = page.getByRole('table', { name: 'By model' }).locator('tbody tr')
+    await rows.filter({ hasText: 'round' }).getByText('¥0.070', { exact: true }).waitFor()
+    const row = rows.filter({ hasText: 'sim-chat' })
     await row.getByText('¥0.034', { exact: true }).waitFor()
     await row.getByText('¥0.018', { exact: true }).waitFor()
     await row.getByText('¥0.016', { exact: true }).waitFor()

@@ -37,8 +37,11 @@ export function listChanges(before: unknown, after: unknown, path = ''): Change[
       listChanges(before[at], after[at], `${path}[${at}]`),
     ).flat()
   }
-  const texts = { before: toText(before), after: toText(after) }
-  if (texts.before === texts.after) return []
+  const json = { before: JSON.stringify(before), after: JSON.stringify(after) }
+  if (json.before === json.after) return []
+  const plain = { before: toText(before), after: toText(after) }
+  // Where only the type differs, as of "5" and 5, quotes tell them apart.
+  const texts = plain.before === plain.after ? json : plain
   return [
     {
       path,

@@ -6,8 +6,12 @@ interface Earned {
   readonly revenue: string
   readonly upstream_cost: string
   readonly margin: string | null
+  readonly uncosted_share: number | null
 }
 
-export function earningsPlaces({ revenue, upstream_cost: cost, margin }: Earned): number {
-  return margin === null ? SUM_PLACES : placesToAddUp(margin, [revenue], [cost])
+/** Revenue of unknown cost is no part of the margin, so that there is nothing to add up. */
+export function earningsPlaces(row: Earned): number {
+  const { revenue, upstream_cost: cost, margin, uncosted_share: uncosted } = row
+  if (margin === null || uncosted) return SUM_PLACES
+  return placesToAddUp(margin, [revenue], [cost])
 }

@@ -5,7 +5,7 @@ import { type Column, DataTable } from '../../components/list/data-table.tsx'
 import { type RowFields, useColumns } from '../../components/list/fields.tsx'
 import { StatusBadge } from '../../components/state/status-badge.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
-import { formatShare } from '../../lib/format.ts'
+import { formatShare, SUM_PLACES } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { asPages } from '../../lib/use-admin.ts'
 import { earningsPlaces } from './earnings-places.ts'
@@ -43,7 +43,8 @@ const RANKS: Readonly<Record<EarningsOrder, (row: Earner) => number>> = {
 /** A smaller share would be shown as none. */
 const SHOWN_MIN = 0.0005
 
-const FIELDS: RowFields<Earner, (typeof messages)['en']> = [
+/** `places` is one number for all rows, so that the points of a column align. */
+const fieldsOf = (places: number): RowFields<Earner, (typeof messages)['en']> => [
   { key: 'calls', as: 'count', minor: true },
   {
     word: 'errors',
@@ -51,18 +52,26 @@ const FIELDS: RowFields<Earner, (typeof messages)['en']> = [
     show: ({ calls, errors }, { language }) =>
       formatShare(calls > 0 ? errors / calls : 0, language),
   },
-  { word: 'revenue', align: 'right', show: (row) => <Amount row={row} amount={row.revenue} /> },
+  {
+    word: 'revenue',
+    align: 'right',
+    show: ({ revenue, currency }) => (
+      <Amount amount={revenue} currency={currency} places={places} />
+    ),
+  },
   {
     word: 'cost',
     align: 'right',
     minor: true,
-    show: (row) => <Amount row={row} amount={row.margin === null ? null : row.upstream_cost} />,
+    show: ({ margin, upstream_cost: cost, currency }) => (
+      <Amount amount={margin === null ? null : cost} currency={currency} places={places} />
+    ),
   },
   {
     word: 'margin',
     align: 'right',
     minor: true,
-    show: (row) => <Amount row={row} amount={row.margin} />,
+    show: ({ margin, currency }) => <Amount amount={margin} currency={currency} places={places} />,
   },
   { word: 'marginShare', align: 'right', show: (row) => <MarginShare row={row} /> },
 ]
@@ -85,7 +94,8 @@ export function EarningsTable({ title, what, rows, order, linkOf }: EarningsTabl
     header: what,
     render: (row) => <TextLink {...linkOf(row.name)}>{row.name}</TextLink>,
   }
-  const columns = [name, ...useColumns(messages, FIELDS)]
+  const places = Math.max(SUM_PLACES, ...rows.map(earningsPlaces))
+  const columns = [name, ...useColumns(messages, fieldsOf(places))]
   return (
     <DataTable
       label={title}
@@ -108,14 +118,15 @@ export function EarningsTable({ title, what, rows, order, linkOf }: EarningsTabl
 }
 
 interface AmountProps {
-  readonly row: Earner
   /** Null for an unknown one. */
   readonly amount: string | null
+  readonly currency: string
+  readonly places: number
 }
 
-function Amount({ row, amount }: AmountProps) {
+function Amount({ amount, currency, places }: AmountProps) {
   if (amount === null) return '–'
-  return <MoneyText amount={amount} currency={row.currency} places={earningsPlaces(row)} />
+  return <MoneyText amount={amount} currency={currency} places={places} />
 }
 
 /** A loss is said in a word, not by its colour alone. */

@@ -27,6 +27,7 @@ export function Page() {
   return (
     <SignInFrame title={t('reset')} text={t('resetText')}>
       <SubmitForm
+        key={token}
         act={t('save')}
         onSend={async ({ password = '' }) => {
           await callAdmin('POST /session/reset', { body: { token, password } })

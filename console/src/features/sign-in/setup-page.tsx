@@ -18,6 +18,7 @@ export function Page() {
   return (
     <SignInFrame title={t('setUp')} text={t('setUpText')}>
       <SubmitForm
+        key={token}
         act={t('create')}
         onSend={async ({ email = '', name = '', password = '' }) => {
           const body = { token, email, name, language, password }
