@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { connect } from '../../../server/base/database/connection/client.ts'
 import { migrate, watchCompatibility } from '../../../server/base/database/migrations/migrate.ts'
+import { withMigrationLock } from '../../../server/base/database/migrations/migration-store.ts'
 import { DatabaseProblem } from '../../../server/base/database/problem.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import { startProcess } from '../../support/processes.ts'
@@ -105,15 +106,25 @@ test('a table that another session reads holds up the migration and no statement
   write('0001-fruit.sql', 'create table fruit (name text);')
   await migrate(sql, folder)
   write('0002-colour.sql', 'alter table fruit add colour text;')
-  const reading = Promise.withResolvers<void>()
+  const idle = Promise.withResolvers<void>()
+  const reading = Promise.withResolvers<number>()
   const end = Promise.withResolvers<void>()
-  const reader = sql.begin(async (transaction) => {
-    await transaction`select from fruit`
-    reading.resolve()
+  const idler = sql.begin(async (transaction) => {
+    await transaction`select now()`
+    idle.resolve()
     await end.promise
   })
-  await reading.promise
-  const inUse = /in use: process \d+ of the database \(.+\) has a transaction since \d{4}-/
+  await idle.promise
+  const reader = sql.begin(async (transaction) => {
+    const [row] = await transaction<{ pid: number }[]>`
+      select pg_backend_pid() as pid, (select count(*) from fruit) as fruit`
+    reading.resolve(row?.pid ?? 0)
+    await end.promise
+  })
+  const pid = await reading.promise
+  const inUse = new RegExp(
+    `in use: process ${pid} of the database \\(.+\\) has a transaction since \\d{4}-`,
+  )
   const told: string[] = []
   const migration = migrate(sql, folder, { onWaiting: (message) => told.push(message) })
   try {
@@ -130,9 +141,28 @@ test('a table that another session reads holds up the migration and no statement
     })
   } finally {
     end.resolve()
-    await reader
+    await Promise.all([idler, reader])
   }
   assert.deepEqual((await migration).applied, ['0002-colour.sql'])
+})
+
+test('a migrator that waits for another one says so once', async (t) => {
+  const { sql, folder, write } = await prepare(t)
+  write('0001-fruit.sql', 'create table fruit (name text);')
+  const held = Promise.withResolvers<void>()
+  const end = Promise.withResolvers<void>()
+  const other = withMigrationLock(sql, async () => {
+    held.resolve()
+    await end.promise
+  })
+  await held.promise
+  const told: string[] = []
+  const migration = migrate(sql, folder, { onWaiting: (message) => told.push(message) })
+  await until('what it waits for', async () => told.length > 0)
+  end.resolve()
+  await other
+  assert.deepEqual((await migration).applied, ['0001-fruit.sql'])
+  assert.deepEqual(told, ['waiting for another process that migrates this database'])
 })
 
 test('a file that was changed after it had been applied is named and refused', async (t) => {

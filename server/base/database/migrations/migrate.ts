@@ -11,6 +11,7 @@ import type { FunctionFile } from './function-store.ts'
 import {
   type AppliedMigration,
   applyMigration,
+  endAutovacuums,
   findOldestSession,
   type Migration,
   readCompatible,
@@ -70,12 +71,13 @@ export async function migrate(
   const migrations = readMigrations(folder)
   const functions = readFunctionFiles(join(folder, '..', 'server'))
   const applied: string[] = []
+  const tell = limitMessages(options.onWaiting)
   for (;;) {
-    const step = await retryLocked(sql, options, () =>
+    const step = await retryLocked(sql, { ...options, onWaiting: tell }, () =>
       withMigrationLock(
         sql,
         (transaction) => applyNext(transaction, migrations, functions),
-        () => options.onWaiting?.('waiting for another process that migrates this database'),
+        () => tell('waiting for another process that migrates this database'),
       ),
     )
     const { functions: changed, newer } = step
@@ -84,9 +86,21 @@ export async function migrate(
   }
 }
 
+/** Returns a function that passes on a message unless it passed one on within ten seconds. */
+function limitMessages(onWaiting: MigrateOptions['onWaiting']): (message: string) => void {
+  let lastAt = Number.NEGATIVE_INFINITY
+  return (message) => {
+    const now = performance.now()
+    if (now - lastAt <= TELL_EVERY_MS) return
+    lastAt = now
+    onWaiting?.(message)
+  }
+}
+
 /**
  * Repeats `step` while another session keeps a table that it changes, such as a backup that reads
- * it. It never waits in line for the table: all calls would wait behind it.
+ * it. It never waits in line for the table: all calls would wait behind it. Between two attempts it
+ * pauses for at least as long as the attempt took, for a long one loads the database each time.
  */
 async function retryLocked<T>(
   sql: Sql,
@@ -94,20 +108,17 @@ async function retryLocked<T>(
   step: () => Promise<T>,
 ): Promise<T> {
   const start = performance.now()
-  let lastAt = Number.NEGATIVE_INFINITY
   for (;;) {
+    const attemptAt = performance.now()
     try {
       return await step()
     } catch (error) {
       if (!isLocked(error)) throw error
       const now = performance.now()
       if (now - start >= lockedMsMax) throw await explainLocked(sql, error)
-      if (now - lastAt > TELL_EVERY_MS) {
-        onWaiting?.(`waiting to change tables that are in use: ${await describeOldest(sql)}`)
-        lastAt = now
-      }
+      onWaiting?.(`waiting to change tables that are in use: ${await describeOldest(sql)}`)
+      await sleep(Math.max(PAUSE_MS, now - attemptAt))
     }
-    await sleep(PAUSE_MS)
   }
 }
 
@@ -143,6 +154,7 @@ async function applyNext(
   const next = migrations.find(({ name }) => !names.has(name))
   if (next && newer.length > 0) throw unknownMigration(newer[0] ?? '')
   if (next) {
+    await endAutovacuums(transaction)
     await applyMigration(transaction, next).catch(explainForeign)
     return { applied: next.name, functions: [], newer }
   }

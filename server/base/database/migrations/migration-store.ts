@@ -1,6 +1,7 @@
 /** SQL of the migrator. */
 import type { Sql, TransactionSql } from 'postgres'
 import { withTransaction } from '../transaction.ts'
+import { isLocked, readErrorCode } from '../unavailable.ts'
 
 export interface Migration {
   readonly name: string
@@ -19,10 +20,14 @@ export interface AppliedMigration {
 const MIGRATION_LOCK = 7_214_085_622
 /** All later statements wait behind one that waits for a table; calls give up after 300 ms. */
 const LOCK_TIMEOUT = '200ms'
+/** An autovacuum ends once another has waited for `deadlock_timeout`, in a moment. */
+const VACUUM_ENDS_MS = 500
+const BUSY_MS = 1_000
+const UNDEFINED_TABLE = '42P01'
 
 /**
  * Runs `step` in a transaction under the migration lock, without a statement timeout. Retries if a
- * migration loses a deadlock to a running gateway. Calls `onBusy` before it waits for the lock.
+ * migration loses a deadlock to a running gateway. Calls `onBusy` if it waits long for the lock.
  */
 export async function withMigrationLock<T>(
   sql: Sql,
@@ -34,8 +39,10 @@ export async function withMigrationLock<T>(
     const [row] = await transaction<{ is_free: boolean }[]>`
       select pg_try_advisory_xact_lock(${MIGRATION_LOCK}::bigint) as is_free`
     if (!row?.is_free) {
-      onBusy()
-      await transaction`select pg_advisory_xact_lock(${MIGRATION_LOCK}::bigint)`
+      const timer = setTimeout(onBusy, BUSY_MS)
+      await transaction`select pg_advisory_xact_lock(${MIGRATION_LOCK}::bigint)`.finally(() =>
+        clearTimeout(timer),
+      )
     }
     await createMigrationTable(transaction)
     return await step(transaction)
@@ -47,18 +54,56 @@ export async function refuseLongWaits(transaction: TransactionSql): Promise<void
   await transaction`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`
 }
 
+/**
+ * Ends the autovacuums of the schema's tables and keeps them away until the end of the transaction:
+ * none makes way for one who waits as briefly as `refuseLongWaits` allows. Neither reads nor writes
+ * wait behind this lock. An autovacuum that must not end (against wraparound) is left alone.
+ */
+export async function endAutovacuums(transaction: TransactionSql): Promise<void> {
+  const tables = await transaction<{ name: string }[]>`
+    select distinct format('%I.%I', n.nspname, c.relname) as name
+    from pg_locks l
+    join pg_stat_activity a on a.pid = l.pid and a.datid = l.database and a.usesysid is null
+    join pg_class c on c.oid = l.relation and c.relkind in ('r', 'm')
+    join pg_namespace n on n.oid = c.relnamespace and n.nspname = current_schema()
+    where l.mode = 'ShareUpdateExclusiveLock' and a.datname = current_database()
+      and has_table_privilege(c.oid, 'update')
+    order by 1`
+  for (const { name } of tables) {
+    await transaction
+      .savepoint(async (savepoint) => {
+        await savepoint`
+          select set_config('lock_timeout', (${VACUUM_ENDS_MS}::int + 1000
+            * extract(epoch from current_setting('deadlock_timeout')::interval))::int::text, true)`
+        await savepoint.unsafe(`lock table ${name} in share update exclusive mode`)
+      })
+      .catch((error: unknown) => {
+        if (!isLocked(error) && readErrorCode(error) !== UNDEFINED_TABLE) throw error
+      })
+  }
+  await refuseLongWaits(transaction)
+}
+
 export interface OldestSession {
   readonly pid: number
   readonly name: string
   readonly since: Date
 }
 
-/** Returns the session whose transaction has been open longest, of those that the role may see. */
+/**
+ * Returns the session whose transaction has been open longest, of those that use a table of the
+ * schema and that the role may see.
+ */
 export async function findOldestSession(sql: Sql): Promise<OldestSession | undefined> {
   const [row] = await sql<OldestSession[]>`
     select pid, coalesce(nullif(application_name, ''), backend_type) as name, xact_start as since
     from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null
+      and pid in (
+        select l.pid from pg_locks l
+        join pg_class c on c.oid = l.relation
+        join pg_namespace n on n.oid = c.relnamespace and n.nspname = current_schema()
+        where l.granted)
     order by xact_start limit 1`
   return row
 }
