@@ -101,3 +101,15 @@ test('what was counted before the clock was set back by an hour refuses no call'
   assert.deepEqual(await counted(), [700])
   assert.match((await take(third)) ?? '', /^limited:/)
 })
+
+test('what counts after the clock was set back by 90 seconds is kept and the rest dropped', async () => {
+  const { holds, take, counted } = await createHolds(2_000, 2)
+  const [first, second] = holds as [HoldRow, HoldRow]
+  assert.equal(await take(first), 'held')
+  await database.sql`
+    update rate_window set requests = array[1, 1, 1, 1, 1, 1], tokens = array[1, 2, 3, 4, 5, 6],
+      times = array(select times[1] + s * 1000 from unnest(array[20, 25, 30, 100, 105, 110]) s)
+    where subject = ${first.limits?.subjects[0]?.name ?? ''}`
+  assert.equal(await take(second), 'held')
+  assert.deepEqual(await counted(), [1, 2, 3, 700])
+})

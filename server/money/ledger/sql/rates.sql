@@ -1,4 +1,4 @@
--- revision 4
+-- revision 5
 
 -- A window is the last minute. An entry that lies over a minute ahead was written before the clock was
 -- set back, and counts no more: it would refuse calls until that time comes.
@@ -119,11 +119,23 @@ begin
     values (counted, array[now_ms], array[more_requests], array[more_tokens]);
     return;
   end if;
-  first := 1 + (select count(*) from unnest(w.times) t
-    where t not between now_ms - 59999 and now_ms + 60000);
-  w.times := w.times[first:];
-  w.requests := w.requests[first:];
-  w.tokens := w.tokens[first:];
+  last := cardinality(w.times);
+  if w.times[1] > now_ms or w.times[last] > now_ms then
+    -- The clock was set back: what is outside of the window stands anywhere.
+    select array_agg(u.at order by u.place), array_agg(u.requests order by u.place),
+      array_agg(u.tokens order by u.place)
+    into w.times, w.requests, w.tokens
+    from unnest(w.times, w.requests, w.tokens) with ordinality as u(at, requests, tokens, place)
+    where u.at between now_ms - 59999 and now_ms + 60000;
+  else
+    first := 1;
+    while w.times[first] < now_ms - 59999 loop
+      first := first + 1;
+    end loop;
+    w.times := w.times[first:];
+    w.requests := w.requests[first:];
+    w.tokens := w.tokens[first:];
+  end if;
   last := cardinality(w.times);
   if last > 0 and w.times[last] / width = now_ms / width then
     w.times[last] := now_ms;
