@@ -38,12 +38,12 @@ export async function hasOpenTasks(sql: Sql): Promise<boolean> {
  */
 export async function hurryTasks(sql: Sql, seconds: number, limit: number): Promise<number> {
   const hurried = await sql`
-    update task set due_at = now() + interval '1 minute'
-    where id in (
+    with late as materialized (
       select id from task t where due_at > now() + ${seconds}::float8 * interval '1 second'
         and not exists (
           select from task_conversion c where c.task_id = t.id and c.account_id = t.account_id)
-      order by due_at limit ${limit} for update skip locked)`
+      order by due_at limit ${limit} for update skip locked)
+    update task t set due_at = now() + interval '1 minute' from late where t.id = late.id`
   return hurried.count
 }
 

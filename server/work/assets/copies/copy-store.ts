@@ -121,9 +121,9 @@ export async function readNextCopyMs(sql: Sql): Promise<number | null> {
 /** Makes up to `limit` copies due in a minute that are due in over `seconds`. */
 export async function hurryCopies(sql: Sql, seconds: number, limit: number): Promise<number> {
   const hurried = await sql`
-    update asset set due_at = now() + interval '1 minute'
-    where id in (
+    with late as materialized (
       select id from asset where due_at > now() + ${seconds}::float8 * interval '1 second'
-      order by due_at limit ${limit} for update skip locked)`
+      order by due_at limit ${limit} for update skip locked)
+    update asset a set due_at = now() + interval '1 minute' from late where a.id = late.id`
   return hurried.count
 }

@@ -75,10 +75,11 @@ export async function readNextConversionMs(sql: Sql): Promise<number | null> {
 /** Makes up to `limit` conversions due in a minute that are due in over `seconds`. */
 export async function hurryConversions(sql: Sql, seconds: number, limit: number): Promise<number> {
   const hurried = await sql`
-    update task_conversion set due_at = now() + interval '1 minute'
-    where task_id in (
+    with late as materialized (
       select task_id from task_conversion
       where due_at > now() + ${seconds}::float8 * interval '1 second'
-      order by due_at limit ${limit} for update skip locked)`
+      order by due_at limit ${limit} for update skip locked)
+    update task_conversion c set due_at = now() + interval '1 minute'
+    from late where c.task_id = late.task_id`
   return hurried.count
 }
