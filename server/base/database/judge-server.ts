@@ -30,7 +30,11 @@ export function findRefusal(server: ServerRow): string | undefined {
   return judgeServer(server).find(({ verdict }) => verdict === 'refused')?.message
 }
 
-function judgeVersion({ version, encoding }: ServerRow): ServerFinding[] {
+function judgeVersion({
+  version,
+  encoding,
+  orders_numbers: ordersNumbers,
+}: ServerRow): ServerFinding[] {
   const major = String(Math.floor(version / 10_000))
   return [
     refuseIf(
@@ -44,6 +48,13 @@ function judgeVersion({ version, encoding }: ServerRow): ServerFinding[] {
       'server_encoding',
       encoding,
       `the database has the encoding ${encoding}: create it with encoding 'UTF8' and template0`,
+    ),
+    refuseIf(
+      ordersNumbers,
+      'collation',
+      ordersNumbers ? 'orders numbers' : 'orders characters',
+      'the locale of the database orders digits in texts as numbers (kn), but ids are in the ' +
+        "order of their characters: create it with another locale ('C.UTF-8') and template0",
     ),
   ]
 }

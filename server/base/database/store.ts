@@ -11,6 +11,8 @@ export interface ServerRow {
   readonly is_replica: boolean
   readonly is_read_only: boolean
   readonly encoding: string
+  /** The order of texts compares digits in them as numbers, so that "9" is before "10". */
+  readonly orders_numbers: boolean
   readonly role: string
   readonly schema: string | null
   readonly may_create: boolean
@@ -44,7 +46,8 @@ export async function readServer(sql: Sql): Promise<ServerRow> {
       current_setting('full_page_writes') as pages,
       pg_is_in_recovery() as is_replica,
       current_setting('transaction_read_only') = 'on' as is_read_only,
-      current_setting('server_encoding') as encoding, current_user::text as role,
+      current_setting('server_encoding') as encoding, '9'::text < '10'::text as orders_numbers,
+      current_user::text as role,
       current_schema()::text as schema,
       coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_create,
       case when to_regclass('balance') is not null then
