@@ -11,12 +11,15 @@ import type { FunctionFile } from './function-store.ts'
 import {
   type AppliedMigration,
   applyMigration,
+  BRIEF_MS,
   endAutovacuums,
   findOldestSession,
+  limitWaits,
   type Migration,
+  type OldestSession,
+  OUTLASTING_MS,
   readCompatible,
   readOldestCompatible,
-  refuseLongWaits,
   withMigrationLock,
 } from './migration-store.ts'
 
@@ -73,10 +76,10 @@ export async function migrate(
   const applied: string[] = []
   const tell = limitMessages(options.onWaiting)
   for (;;) {
-    const step = await retryLocked(sql, { ...options, onWaiting: tell }, () =>
+    const step = await retryLocked(sql, { ...options, onWaiting: tell }, (waitMs) =>
       withMigrationLock(
         sql,
-        (transaction) => applyNext(transaction, migrations, functions),
+        (transaction) => applyNext(transaction, migrations, functions, waitMs),
         () => tell('waiting for another process that migrates this database'),
       ),
     )
@@ -99,39 +102,43 @@ function limitMessages(onWaiting: MigrateOptions['onWaiting']): (message: string
 
 /**
  * Repeats `step` while another session keeps a table that it changes, such as a backup that reads
- * it. It never waits in line for the table: all calls would wait behind it. Between two attempts it
- * pauses for at least as long as the attempt took, for a long one loads the database each time.
+ * it. It never waits long in line for such a table: all calls would wait behind it. Between two
+ * attempts it pauses for at least as long as the attempt took, for a long one loads the database.
+ * Where calls alone are in its way, it waits longer than they do for tables that it has: they would
+ * win each time.
  */
 async function retryLocked<T>(
   sql: Sql,
   { onWaiting, lockedMsMax = LOCKED_MS_MAX }: MigrateOptions,
-  step: () => Promise<T>,
+  step: (waitMs: number) => Promise<T>,
 ): Promise<T> {
   const start = performance.now()
+  let waitMs = BRIEF_MS
   for (;;) {
     const attemptAt = performance.now()
     try {
-      return await step()
+      return await step(waitMs)
     } catch (error) {
       if (!isLocked(error)) throw error
       const now = performance.now()
-      if (now - start >= lockedMsMax) throw await explainLocked(sql, error)
-      onWaiting?.(`waiting to change tables that are in use: ${await describeOldest(sql)}`)
+      const oldest = await findOldestSession(sql)
+      if (now - start >= lockedMsMax) throw explainLocked(oldest, error)
+      onWaiting?.(`waiting to change tables that are in use: ${describe(oldest)}`)
+      waitMs = oldest?.is_long ? BRIEF_MS : OUTLASTING_MS
       await sleep(Math.max(PAUSE_MS, now - attemptAt))
     }
   }
 }
 
-async function describeOldest(sql: Sql): Promise<string> {
-  const oldest = await findOldestSession(sql)
+function describe(oldest: OldestSession | undefined): string {
   if (!oldest) return 'another session of the database holds them'
   const { pid, name, since } = oldest
   return `process ${pid} of the database (${name}) has a transaction since ${since.toISOString()}`
 }
 
-async function explainLocked(sql: Sql, cause: unknown): Promise<DatabaseProblem> {
+function explainLocked(oldest: OldestSession | undefined, cause: unknown): DatabaseProblem {
   return new DatabaseProblem(
-    `the tables could not be changed in time: ${await describeOldest(sql)}. Wait until it ` +
+    `the tables could not be changed in time: ${describe(oldest)}. Wait until it ` +
       'ends, or end it with pg_terminate_backend, and start again',
     cause,
   )
@@ -145,8 +152,9 @@ async function applyNext(
   transaction: TransactionSql,
   migrations: readonly Migration[],
   functions: readonly FunctionFile[],
+  waitMs: number,
 ) {
-  await refuseLongWaits(transaction)
+  await limitWaits(transaction, waitMs)
   const applied = await readCompatible(transaction)
   refuseChanged(migrations, applied)
   const newer = findNewer(migrations, applied)
@@ -154,7 +162,7 @@ async function applyNext(
   const next = migrations.find(({ name }) => !names.has(name))
   if (next && newer.length > 0) throw unknownMigration(newer[0] ?? '')
   if (next) {
-    await endAutovacuums(transaction)
+    await endAutovacuums(transaction, waitMs)
     await applyMigration(transaction, next).catch(explainForeign)
     return { applied: next.name, functions: [], newer }
   }

@@ -19,7 +19,11 @@ export interface AppliedMigration {
 
 const MIGRATION_LOCK = 7_214_085_622
 /** All later statements wait behind one that waits for a table; calls give up after 300 ms. */
-const LOCK_TIMEOUT = '200ms'
+export const BRIEF_MS = 200
+/** Longer than a call waits for a table that the migration has, while it has one that it lacks. */
+export const OUTLASTING_MS = 1_000
+/** A transaction that is older is none of a call. */
+const LONG = '3 seconds'
 /** An autovacuum ends once another has waited for `deadlock_timeout`, in a moment. */
 const VACUUM_ENDS_MS = 500
 const BUSY_MS = 1_000
@@ -49,17 +53,17 @@ export async function withMigrationLock<T>(
   })
 }
 
-/** Makes later statements of this transaction fail with lock_not_available after a short wait. */
-export async function refuseLongWaits(transaction: TransactionSql): Promise<void> {
-  await transaction`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`
+/** Makes later statements of this transaction fail with lock_not_available after a wait. */
+export async function limitWaits(transaction: TransactionSql, ms: number): Promise<void> {
+  await transaction`select set_config('lock_timeout', ${`${ms}ms`}, true)`
 }
 
 /**
  * Ends the autovacuums of the schema's tables and keeps them away until the end of the transaction:
- * none makes way for one who waits as briefly as `refuseLongWaits` allows. Neither reads nor writes
+ * none makes way for one who waits briefly. Neither reads nor writes
  * wait behind this lock. An autovacuum that must not end (against wraparound) is left alone.
  */
-export async function endAutovacuums(transaction: TransactionSql): Promise<void> {
+export async function endAutovacuums(transaction: TransactionSql, waitMs: number): Promise<void> {
   const tables = await transaction<{ name: string }[]>`
     select distinct format('%I.%I', n.nspname, c.relname) as name
     from pg_locks l
@@ -81,13 +85,15 @@ export async function endAutovacuums(transaction: TransactionSql): Promise<void>
         if (!isLocked(error) && readErrorCode(error) !== UNDEFINED_TABLE) throw error
       })
   }
-  await refuseLongWaits(transaction)
+  await limitWaits(transaction, waitMs)
 }
 
 export interface OldestSession {
   readonly pid: number
   readonly name: string
   readonly since: Date
+  /** It is longer than any call's. */
+  readonly is_long: boolean
 }
 
 /**
@@ -96,7 +102,8 @@ export interface OldestSession {
  */
 export async function findOldestSession(sql: Sql): Promise<OldestSession | undefined> {
   const [row] = await sql<OldestSession[]>`
-    select pid, coalesce(nullif(application_name, ''), backend_type) as name, xact_start as since
+    select pid, coalesce(nullif(application_name, ''), backend_type) as name, xact_start as since,
+      xact_start < now() - ${LONG}::interval as is_long
     from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null
       and pid in (
