@@ -1,6 +1,7 @@
 /** What runs once before the first call. */
 import assert from 'node:assert/strict'
 import diagnostics from 'node:diagnostics_channel'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Sql } from 'postgres'
 import type { Config } from '../../server/api/config/config.ts'
@@ -8,9 +9,11 @@ import { warmUp } from '../../server/api/endpoints/service/warm-up.ts'
 import { isOwnEnd } from '../../server/base/database/unavailable.ts'
 import type { Log } from '../../server/base/lib/log.ts'
 import { findFreePort } from '../support/free-port.ts'
-import { startStage } from '../support/gateway.ts'
+import { type GatewayPlace, startGateway, startStageOf } from '../support/gateway.ts'
 import { startTestGateway } from '../support/in-process.ts'
 import { until } from '../support/until.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
 
 function stage(answers: { readonly sql: () => Promise<unknown[]>; readonly calls?: Error }) {
   const reported: unknown[] = []
@@ -113,7 +116,10 @@ test('the calls of a start to itself succeed and leave no trace', async () => {
 })
 
 test('a start whose calls to itself are refused reports it and serves', async () => {
-  const gateway = await startStage({ env: { LOG_LEVEL: 'info', CHAT_BODY_BYTES_MAX: '1KB' } })
+  // The bundle of a run does not warm up.
+  const start = (place: GatewayPlace) => startGateway({ ...place, root: ROOT })
+  const env = { LOG_LEVEL: 'info', CHAT_BODY_BYTES_MAX: '1KB' }
+  const gateway = await startStageOf(start, { env })
   try {
     await until('the report', () => gateway.gateway.log().includes('the first calls may be slower'))
     assert.match(gateway.gateway.log(), /a rehearsal got 413/)
