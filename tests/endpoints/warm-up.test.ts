@@ -15,6 +15,10 @@ import { until } from '../support/until.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
+/** The bundle of a run does not warm up. */
+const startTree = (options: Parameters<typeof startStageOf>[1]) =>
+  startStageOf((place: GatewayPlace) => startGateway({ ...place, root: ROOT }), options)
+
 function stage(answers: { readonly sql: () => Promise<unknown[]>; readonly calls?: Error }) {
   const reported: unknown[] = []
   const counts = { moves: 0, calls: 0 }
@@ -94,7 +98,7 @@ test('a start sends four calls to itself, and each of them to a vendor of its ow
 test('the calls of a start to itself succeed and leave no trace', async () => {
   const metricsPort = await findFreePort()
   const env = { LOG_LEVEL: 'info', METRICS_PORT: String(metricsPort) }
-  const gateway = await startStage({ env })
+  const gateway = await startTree({ env })
   try {
     const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
     assert.match(metrics, /tributary_/)
@@ -116,10 +120,8 @@ test('the calls of a start to itself succeed and leave no trace', async () => {
 })
 
 test('a start whose calls to itself are refused reports it and serves', async () => {
-  // The bundle of a run does not warm up.
-  const start = (place: GatewayPlace) => startGateway({ ...place, root: ROOT })
   const env = { LOG_LEVEL: 'info', CHAT_BODY_BYTES_MAX: '1KB' }
-  const gateway = await startStageOf(start, { env })
+  const gateway = await startTree({ env })
   try {
     await until('the report', () => gateway.gateway.log().includes('the first calls may be slower'))
     assert.match(gateway.gateway.log(), /a rehearsal got 413/)
