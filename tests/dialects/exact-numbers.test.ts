@@ -83,6 +83,13 @@ test('integers between texts and under any name are kept', () => {
   }
 })
 
+test('a byte order mark before a document with a long integer is skipped', () => {
+  assert.equal(
+    writeJson(tryParseExact(Buffer.from('\uFEFF[12345678901234567890]'))),
+    '[12345678901234567890]',
+  )
+})
+
 test('other documents are read as ever', () => {
   for (const text of [
     '{"a":"12345678901234567890","b":0.12345678901234567890,"c":1e-400}',

@@ -36,7 +36,7 @@ export function tryParseExact(bytes: Buffer): unknown {
   const text = bytes.toString('latin1')
   if (!LONG.test(text) || hasEscapedKey(bytes)) return value
   const marked = markNumbers(bytes, text)
-  return marked === undefined ? value : takeMarks(JSON.parse(marked.toString('utf8')))
+  return marked === undefined ? value : takeMarks(tryParseJson(marked))
 }
 
 /** Puts texts in the place of the integers that no double holds; undefined if there are none. */
