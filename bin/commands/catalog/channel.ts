@@ -42,8 +42,8 @@ export function addChannelCommands(program: Command): void {
       `
 LAST USE tells what the calls of the last 31 days came to, in all gateways: none
 yet, working, or failing since a time and why. A gateway tries a channel that
-fails again and again last for a
-while (a cooldown): the console and GET /admin/v1/operator/channels tell.`,
+fails again and again last for a while (a cooldown): the console and
+GET /admin/v1/operator/channels tell.`,
     )
     .action((options: JsonOption & { readonly all?: boolean }) =>
       withSession(async ({ sql }) => {

@@ -31,20 +31,27 @@ function readFile(path: string, name: string): FunctionFile {
 }
 
 /**
- * Applies the files that differ from those applied last, all or none. A file of a lower revision is
- * that of an older version, whose gateways work with the newer functions: it is left alone.
+ * Returns the files that differ from those applied last. A file of a lower revision is that of an
+ * older version, whose gateways work with the newer functions: it is left alone.
  */
-export async function applyFunctionFiles(
+export async function findChangedFiles(
   transaction: TransactionSql,
   files: readonly FunctionFile[],
-): Promise<readonly string[]> {
+): Promise<readonly FunctionFile[]> {
   if (files.length === 0) return []
   const known = await readAppliedFiles(transaction)
-  const changed = files.filter(({ name, revision, sha256 }) => {
+  return files.filter(({ name, revision, sha256 }) => {
     const last = known.get(name)
     if (!last || last.revision < revision) return true
     return last.revision === revision && last.sha256 !== sha256
   })
+}
+
+/** Applies files, all or none. Returns their names. */
+export async function applyFunctionFiles(
+  transaction: TransactionSql,
+  changed: readonly FunctionFile[],
+): Promise<readonly string[]> {
   for (const file of changed) {
     await runFunctionFile(transaction, file).catch((error: unknown) => explain(file, error))
   }

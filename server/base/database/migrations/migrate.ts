@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql, TransactionSql } from 'postgres'
 import { DatabaseProblem } from '../problem.ts'
 import { isLocked, readErrorCode } from '../unavailable.ts'
-import { applyFunctionFiles, readFunctionFiles } from './function-files.ts'
+import { applyFunctionFiles, findChangedFiles, readFunctionFiles } from './function-files.ts'
 import type { FunctionFile } from './function-store.ts'
 import {
   type AppliedMigration,
@@ -166,8 +166,10 @@ async function applyNext(
     await applyMigration(transaction, next).catch(explainForeign)
     return { applied: next.name, functions: [], newer }
   }
-  const changed = newer.length > 0 ? [] : await applyFunctionFiles(transaction, functions)
-  return { applied: undefined, functions: changed, newer }
+  const changed = newer.length > 0 ? [] : await findChangedFiles(transaction, functions)
+  // Their triggers are on tables as well.
+  if (changed.length > 0) await endAutovacuums(transaction, waitMs)
+  return { applied: undefined, functions: await applyFunctionFiles(transaction, changed), newer }
 }
 
 function refuseChanged(

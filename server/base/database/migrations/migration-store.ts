@@ -60,8 +60,8 @@ export async function limitWaits(transaction: TransactionSql, ms: number): Promi
 
 /**
  * Ends the autovacuums of the schema's tables and keeps them away until the end of the transaction:
- * none makes way for one who waits briefly. Neither reads nor writes
- * wait behind this lock. An autovacuum that must not end (against wraparound) is left alone.
+ * none makes way for one who waits briefly. Neither reads nor writes wait behind this lock. An
+ * autovacuum that must not end (against wraparound) is left alone.
  */
 export async function endAutovacuums(transaction: TransactionSql, waitMs: number): Promise<void> {
   const tables = await transaction<{ name: string }[]>`

@@ -134,12 +134,15 @@ class LeasedSweeper implements Sweeper {
     this.live = exclusive ? 1 : await countLiveOwners(sql)
   }
 
-  /** Tells operators that the clock of the database was set. */
+  /** Tells operators of a clock that was set, or of a process that did not run for a time. */
   private tellClock(at: Date, expected: Date | undefined, tookMs: number): void {
     const setMs = expected ? measureStep(at, expected, tookMs) : 0
     if (Math.abs(setMs) < CLOCK_MS) return
     const seconds = Math.round(setMs / 1_000)
-    this.options.log.warn({ seconds }, 'the clock of the database was set')
+    this.options.log.warn(
+      { seconds },
+      'the clock of the database moved against that of this process',
+    )
   }
 
   /** Renews the lease, then sweeps. */

@@ -1,4 +1,4 @@
--- revision 3
+-- revision 4
 
 -- Leases of gateway processes, and the holds of processes that are dead.
 
@@ -32,10 +32,10 @@ end $$;
 
 -- Closes open holds of processes that are dead, at most `most`, charged as of their checkpoints,
 -- never more than the hold. One statement judges and closes: it may be delayed in the network or
--- held up with the server, and decides by the state of the time when it runs. A hold of a time to come
--- was taken before the clock was set back, and is old. `sweeper` never closes
--- its own holds, and closes none when its own renewals had a gap within the last lease. Accounts
--- that are locked are left for the next time. A charged call keeps its Idempotency-Key; a key
+-- held up with the server, and decides by the state of the time when it runs. A hold of a dead
+-- process that lies further ahead than a lease was taken before the clock was set back, and is old.
+-- `sweeper` never closes its own holds, and closes none when its own renewals had a gap within the
+-- last lease. Accounts that are locked are left for the next time. A charged call keeps its Idempotency-Key; a key
 -- without a charge is free again once the process is certainly gone: it ended, or has not renewed
 -- for `quiet`. The end of a session says nothing about the life of its process: a broken network
 -- ends it as well.
@@ -77,7 +77,8 @@ begin
     where b.account_id in (
       select h.account_id from hold h
       left join owner o on o.id = h.owner_id
-      where h.state = 'open' and h.task_id is null and h.created_at not between at - interval '1 second' and at + lease
+      where h.state = 'open' and h.task_id is null
+        and h.created_at not between at - interval '1 second' and at + lease
         and (h.owner_id = any (dead)
           or (witnessed and o.id is null and h.created_at < at - lease)))
     order by b.account_id for update skip locked);
