@@ -203,3 +203,19 @@ test('a chat request passes unchanged except for the model', async () => {
   assert.equal(answer.status, 200, answer.text)
   assert.equal(received().body, body)
 })
+
+test('the older name of the output limit becomes the one that the channel wants', async () => {
+  const { key } = await gateway.tenant()
+  const post = (body: string) => gateway.post('/v1/chat/completions', key, body)
+  const rest = '"model":"sim-reasoner","messages":[{"role":"user","content":"a","max_tokens":1}]}'
+  const older = await post(`{ "max\\u005ftokens" : 40,${rest}      `)
+  assert.equal(older.status, 200, older.text)
+  const renamed = `{ "max_completion_tokens" : 40,${rest}      `
+  assert.equal(received().body, renamed)
+  const newer = await post(renamed.trimEnd())
+  const records = await Promise.all([older, newer].map((answer) => gateway.record(answer, key)))
+  assert.equal(records[0]?.held, records[1]?.held)
+  const both = await post(`{"max_tokens":40,"max_completion_tokens":50,${rest}`)
+  assert.equal(both.status, 400)
+  assert.equal(both.json.error.param, 'max_tokens')
+})

@@ -47,6 +47,21 @@ test('many fields are removed from between many others', () => {
   assert.equal(splice(body, { remove: names }), left)
 })
 
+test('a field gets its new name where it stands, however its key is written', () => {
+  const rename = { max_tokens: 'max_completion_tokens' }
+  assert.equal(
+    splice('{"model":"a", "max_tokens" : 5e0,"n":1}', { rename, set: { model: '"m"' } }),
+    '{"model":"m", "max_completion_tokens" : 5e0,"n":1}',
+  )
+  assert.equal(
+    splice('{"max\\u005ftokens":5}', { rename, ...USAGE }),
+    '{"max_completion_tokens":5,"stream_options":{"include_usage":true}}',
+  )
+  assert.equal(splice('{"n":1,"b":2}', { rename, remove: ['n'] }), '{"b":2}')
+  const both = '{"max_tokens":5,"max\\u005fcompletion_tokens":6}'
+  assert.equal(splice(both, { rename }), both)
+})
+
 test('stream_options.include_usage is set inside an object that is there', () => {
   assert.equal(
     splice('{"stream_options": { "include_obfuscation": false },"a":1}', USAGE),

@@ -3,6 +3,7 @@
  * fields and the spelling of numbers stay as the caller sent them, because an upstream's prompt
  * cache and signatures may depend on every byte.
  */
+import { skipString } from '../../base/lib/json/json-string.ts'
 import { foldKey, type JsonFields, type JsonMember, scanMembers } from './json-scan.ts'
 
 /** A top-level field is named by one kind of edit only. */
@@ -11,6 +12,8 @@ export interface JsonEdits {
   readonly set?: Readonly<Record<string, string>>
   /** Top-level fields to leave out. Absent ones are no error. */
   readonly remove?: readonly string[]
+  /** Top-level fields and their new names. One whose new name is there as well keeps its own. */
+  readonly rename?: Readonly<Record<string, string>>
   /**
    * Fields inside of a top-level object, for example
    * `{ stream_options: { include_usage: 'true' } }`. An absent object is added; a value that
@@ -45,6 +48,12 @@ export function spliceJson(bytes: Buffer, fields: JsonFields, edits: JsonEdits):
     } else {
       set[key] = `{${printMembers(Object.entries(inner))}}`
     }
+  }
+  for (const [key, name] of Object.entries(edits.rename ?? {})) {
+    const member = fields.has(name) ? undefined : fields.get(key)
+    if (member === undefined) continue
+    const { keyStart: start } = member
+    cuts.push({ start, end: skipString(bytes, start), text: JSON.stringify(name) })
   }
   cutMembers(cuts, bytes, bytes.indexOf(OPEN_OBJECT), members, set, new Set(edits.remove))
   return cuts.length === 0 ? bytes : applyCuts(bytes, cuts)

@@ -1,4 +1,7 @@
-/** Chat completions, same dialect at both ends: the model is replaced, all else passes. */
+/**
+ * Chat completions, same dialect at both ends: the model is replaced, and the older name of the
+ * output limit where the channel wants the newer one; all else passes.
+ */
 
 import { member } from '../../../base/lib/json.ts'
 import { expectWhole } from '../../dialects/chat/expect-body.ts'
@@ -11,10 +14,12 @@ import { answerCall, type Call, sendBody } from './forward.ts'
 import { readChatUsageOptions } from './read-usage-options.ts'
 
 export async function chat(wire: Wire, call: Call): Promise<UpstreamAnswer> {
-  const { request, upstreamModel } = call
+  const { request, upstreamModel, settings } = call
   const { stream } = request
-  const setInside = stream ? USAGE : undefined
-  const response = await sendBody(wire, call, '/chat/completions', stream, setInside)
+  const response = await sendBody(wire, call, '/chat/completions', stream, {
+    setInside: stream ? USAGE : undefined,
+    rename: settings.quirks.max_tokens_field === NEWER_LIMIT ? RENAMED : undefined,
+  })
   const usage = readChatUsageOptions(request.value, upstreamModel)
   const relay = stream
     ? createChatRelay({
@@ -31,6 +36,9 @@ export async function chat(wire: Wire, call: Call): Promise<UpstreamAnswer> {
 
 /** Requested for each stream: without usage only an estimate could be charged. */
 const USAGE = { stream_options: { include_usage: 'true' } }
+
+const NEWER_LIMIT = 'max_completion_tokens'
+const RENAMED = { max_tokens: NEWER_LIMIT }
 
 function wantsUsage(request: CallRequest): boolean {
   return member(member(request.value, 'stream_options'), 'include_usage') === true

@@ -33,21 +33,24 @@ export async function sendBody(
   { settings, upstreamModel, request }: Call,
   path: string,
   stream = request.stream,
-  setInside?: JsonEdits['setInside'],
+  edits?: ModelEdits,
 ): Promise<WireResponse> {
-  const body = spliceModel(request, upstreamModel, setInside)
+  const body = spliceModel(request, upstreamModel, edits)
   const response = await wire.send(buildCompatibleRequest(settings, path, body, stream))
   if (response.status >= 400) throw await readCompatibleFailure(response, request.value)
   return response
 }
 
+/** Changes beside the name of the model. */
+type ModelEdits = Pick<JsonEdits, 'setInside' | 'rename'>
+
 /** Returns the body with the vendor's name of the model; all other bytes are the caller's. */
 export function spliceModel(
   { body, fields }: CallRequest,
   upstreamModel: string,
-  setInside?: JsonEdits['setInside'],
+  edits?: ModelEdits,
 ): Buffer {
-  return spliceJson(body, fields, { set: { model: JSON.stringify(upstreamModel) }, setInside })
+  return spliceJson(body, fields, { set: { model: JSON.stringify(upstreamModel) }, ...edits })
 }
 
 /** Describes an answer in the form of this protocol. */
