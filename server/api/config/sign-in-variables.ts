@@ -15,8 +15,8 @@ export const SIGN_IN_VARIABLES = {
     .refine((text) => URL.canParse(text), 'must be an address such as https://login.example.com')
     .optional()
     .describe(
-      'OpenID Connect provider that people sign in with, as its discovery document writes it; ' +
-        'more of them in the console.',
+      'OpenID Connect provider that people sign in with, as its discovery document spells it. ' +
+        'Further providers are added in the console.',
     ),
   OIDC_CLIENT_ID: z.string().max(500).optional().describe('The gateway’s client at OIDC_ISSUER.'),
   OIDC_CLIENT_SECRET: z
@@ -33,25 +33,23 @@ export const SIGN_IN_VARIABLES = {
   OIDC_TRUST_EMAIL: flag
     .default(false)
     .describe(
-      'Whether addresses of OIDC_ISSUER count as verified where it does not say; only for a ' +
-        'provider whose people cannot choose them.',
+      'Whether e-mail addresses from OIDC_ISSUER count as verified if it does not say so; only ' +
+        'for a provider whose users cannot choose their addresses.',
     ),
   SIGN_UP: z
     .enum(['off', 'on'], 'must be off or on')
     .default('off')
     .describe(
-      'Whether everybody may open an account at /console/sign-up, who confirms an address by ' +
-        'mail or at a sign-in provider.',
+      'Whether anybody who confirms an address, by mail or at a sign-in provider, may open an ' +
+        'account at /console/sign-up.',
     ),
   SIGN_UP_DOMAINS: domains
     .default([])
     .describe('Domains whose addresses may sign up, comma-separated; empty: all.'),
-  SIGN_UP_TERMS: webUrl
-    .optional()
-    .describe('Address of the terms that have to be accepted to sign up.'),
+  SIGN_UP_TERMS: webUrl.optional().describe('URL of the terms that people must accept to sign up.'),
   SIGN_UP_GRANT: amountOfMoney
     .default(0n)
-    .describe('Credit for each confirmed mailbox that signs up, once; a decimal.'),
+    .describe('Credit that each confirmed mailbox gets once, when it signs up; a decimal.'),
   SIGN_UP_CURRENCY: z
     .string()
     .refine(isCurrency, CURRENCY_PROBLEM)

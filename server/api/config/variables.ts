@@ -35,13 +35,13 @@ export const VARIABLES = {
   ROLE: z
     .enum(['all', 'api', 'worker'], 'must be all, api or worker')
     .default('all')
-    .describe('Work of this process: answering calls, finishing tasks, or both.'),
+    .describe(
+      'Work of this process: `api` answers calls, `worker` finishes tasks, `all` does both.',
+    ),
   WORKERS: z
     .union([z.literal('auto'), wholeNumber(1, 64)], 'must be auto, or a whole number from 1 to 64')
     .default(1)
-    .describe(
-      'Processes that share the port, for machines with several cores; auto: one per core.',
-    ),
+    .describe('Processes that share the port; `auto` runs one per processor core.'),
   HOST: host.default('127.0.0.1').describe('Address the gateway listens on.'),
   PORT: wholeNumber(0, 65_535).default(8080).describe('Port of the gateway; 0 takes any free one.'),
   PUBLIC_URL: webBase
@@ -66,26 +66,27 @@ export const VARIABLES = {
     .string()
     .default('data')
     .describe(
-      'Folder of the embedded database, its secrets, and settlements that wait for a database.',
+      'Folder of the embedded database, generated secrets, and settlements that wait for a ' +
+        'database.',
     ),
   SECRET_KEY: secretKeys
     .optional()
     .describe(
-      'Encrypts secrets at rest; generated and kept in DATA_DIR on the embedded database, ' +
-        'required otherwise. To rotate: NEW,OLD.',
+      'Encrypts secrets at rest. With the embedded database it is generated and kept in ' +
+        'DATA_DIR; otherwise it is required. To rotate it, set NEW,OLD.',
     ),
   SITE: z
     .string()
     .regex(/^[a-z][a-z0-9-]{0,19}$/, 'must be a short name such as cn')
     .default('cn')
-    .describe('Location of this gateway; minutes are available on cn only.'),
+    .describe('Location of this gateway; minutes are available only at cn.'),
   S3_ENDPOINT: webBase.optional().describe('Object store for media; DATA_DIR by default.'),
   S3_REGION: z.string().default('us-east-1').describe('Region of the object store.'),
   S3_BUCKET: z.string().optional().describe('Bucket for media.'),
   S3_ACCESS_KEY_ID: z
     .string()
     .optional()
-    .describe('Credentials of the object store; by default the role of the machine.'),
+    .describe('Access key of the object store; by default the role of the machine.'),
   S3_SECRET_ACCESS_KEY: z.string().optional().describe('Secret of S3_ACCESS_KEY_ID.'),
   FFMPEG: z
     .string()
@@ -123,8 +124,8 @@ export const VARIABLES = {
   METRICS_PLACES_MAX: wholeNumber(1, 100_000)
     .default(500)
     .describe(
-      'Most combinations of endpoint, model and channel with metrics of their own; the rest ' +
-        'counts as `other`.',
+      'Most combinations of endpoint, model and channel with metrics of their own; further ' +
+        'ones count as `other`.',
     ),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'must be a level such as info')
@@ -140,8 +141,8 @@ export const VARIABLES = {
   OTEL_EXPORTER_OTLP_ENDPOINT: webUrl
     .optional()
     .describe(
-      'Collector of traces, metrics and logs. With it, OpenTelemetry is loaded, which reads its ' +
-        'other variables as well.',
+      'Collector of traces, metrics and logs. If it is set, the OpenTelemetry SDK is loaded, ' +
+        'which reads its other variables as well.',
     ),
   OTEL_TRACES_SAMPLER: z
     .enum(SAMPLERS, `must be one of ${SAMPLERS.join(', ')}`)
@@ -166,7 +167,7 @@ export const VARIABLES = {
     .describe('Largest body of text, image and video requests, which may contain pictures.'),
   HEADER_BYTES_MAX: bytes
     .default(16 * 1024)
-    .describe('Largest size of all request headers together.'),
+    .describe('Largest total size of the headers of a request.'),
   HEADERS_MAX: wholeNumber(10, 1000).default(100).describe('Most request headers.'),
   HEADERS_TIMEOUT_MS: milliseconds.default(10_000).describe('Time for the request head to arrive.'),
   REQUEST_TIMEOUT_MS: milliseconds
@@ -176,7 +177,9 @@ export const VARIABLES = {
     ),
   KEEP_ALIVE_TIMEOUT_MS: milliseconds
     .default(75_000)
-    .describe('Time that an idle connection is kept; longer than load balancers keep theirs.'),
+    .describe(
+      'Time that an idle connection is kept; should be longer than load balancers keep theirs.',
+    ),
   CONNECTIONS_MAX: wholeNumber(1, 1_000_000).default(20_000).describe('Most open connections.'),
   SOCKETS_MAX: wholeNumber(1, 1_000_000)
     .default(4_000)
@@ -269,13 +272,15 @@ export const VARIABLES = {
   UPSTREAM_DRAIN_MS: milliseconds
     .default(120_000)
     .describe(
-      'After the caller disconnects, time to read the upstream on and learn what the call ' +
-        'cost.',
+      'After the caller disconnects, time for which the upstream is still read, to learn what ' +
+        'the call cost.',
     ),
-  UPSTREAM_DRAIN_BYTES: bytes.default(16 * MB).describe('The same limit in bytes.'),
+  UPSTREAM_DRAIN_BYTES: bytes
+    .default(16 * MB)
+    .describe('After the caller disconnects, most bytes that are still read from the upstream.'),
   UPSTREAM_DRAIN_SLOTS: wholeNumber(0, 100_000)
     .default(1_000)
-    .describe('Most upstream responses read on at once for disconnected callers.'),
+    .describe('Most upstream responses that are read at once for disconnected callers.'),
 
   STORED_BYTES_MAX: storedBytes
     .default(20_000_000_000)
@@ -303,8 +308,8 @@ export const VARIABLES = {
   ADMIT_WAIT_SECONDS: wholeNumber(0, 60)
     .default(0)
     .describe(
-      'While the database is away, time that a new call waits for it instead of a 503; as long ' +
-        'as a replica takes to be promoted.',
+      'While the database is unavailable, time that a new call waits for it before it gets a ' +
+        '503; set it to the time that the promotion of a replica takes.',
     ),
   HOLD_QUEUE_MAX: wholeNumber(1, 1_000_000)
     .default(20_000)
@@ -312,7 +317,8 @@ export const VARIABLES = {
   SETTLE_QUEUE_MAX: wholeNumber(1, 10_000_000)
     .default(200_000)
     .describe(
-      'Settlements kept in memory while the database is away; beyond that new calls get ' + '503.',
+      'Most settlements kept in memory while the database is unavailable; beyond that, new ' +
+        'calls get 503.',
     ),
 } satisfies Record<string, z.ZodType>
 

@@ -160,7 +160,7 @@ function createCounters(registry: Registry) {
     ),
     takenOut: counter(
       'tributary_tools_taken_out_total',
-      'Answers to requests that offered a tool without a price, which was taken out.',
+      'Answers to requests from which a tool without a price was removed.',
       ['endpoint', 'model', 'tool'],
     ),
     differing: counter(

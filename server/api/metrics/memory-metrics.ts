@@ -32,7 +32,7 @@ export function addMemoryMetrics(registry: Registry, memory: Memory): void {
   })
   new Counter({
     name: 'tributary_memory_refusals_total',
-    help: 'Refusals for want of room, by what had none, and whose use was too much.',
+    help: 'Refusals for lack of room, by what was refused and by whose use was too high.',
     labelNames: ['kind', 'reason'],
     registers,
     collect() {

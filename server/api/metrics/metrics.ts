@@ -75,12 +75,12 @@ export function createMetrics({ version, placesMax, memory, ...gauges }: Metrics
   })
   const held = new Counter({
     name: 'tributary_loop_held_total',
-    help: 'Times in which the event loop stood still for 200 ms or more; the log says for whom.',
+    help: 'How often the event loop was blocked for 200 ms or more; the log names the request.',
     registers,
   })
   const heldSeconds = new Counter({
     name: 'tributary_loop_held_seconds_total',
-    help: 'The sum of these times.',
+    help: 'Total time for which the event loop was blocked for 200 ms or more.',
     registers,
   })
   new Gauge({

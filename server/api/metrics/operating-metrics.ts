@@ -94,11 +94,15 @@ function addProcessGauges(registry: Registry, gauges: Gauges): void {
   delay.enable()
   const all: readonly [name: string, help: string, read: () => number][] = [
     ['tributary_calls_in_flight', 'Metered calls in progress.', gauges.callsInFlight],
-    ['tributary_settlements_pending', 'Ledger operations waiting.', gauges.settlementsPending],
+    ['tributary_settlements_pending', 'Ledger operations that wait.', gauges.settlementsPending],
     ['tributary_journals_unknown', 'Journals set aside as .unknown.', gauges.unknownJournals],
     ['tributary_channels_cooling_down', 'Channels in cooldown.', gauges.channelsCoolingDown],
     ['tributary_live_processes', 'Processes with a lease on this database.', gauges.liveOwners],
-    ['tributary_loop_delay_p99_seconds', 'Event loop delay.', () => delay.percentile(99) / 1e9],
+    [
+      'tributary_loop_delay_p99_seconds',
+      'Event loop delay (p99).',
+      () => delay.percentile(99) / 1e9,
+    ],
   ]
   for (const [name, help, read] of all) {
     new Gauge({
@@ -142,7 +146,7 @@ function addDatabaseGauges(registry: Registry, read: Gauges['readDatabase']): vo
   gauge(
     'channel',
     'tributary_tasks_polls_failing',
-    'Open tasks whose last polls, five or more in a row, have failed.',
+    'Open tasks whose last five or more polls have failed.',
     ({ failingPolls }, to) => {
       to.reset()
       for (const { channel, tasks } of failingPolls) to.set({ channel }, tasks)
@@ -151,7 +155,7 @@ function addDatabaseGauges(registry: Registry, read: Gauges['readDatabase']): vo
   gauge(
     'command',
     'tributary_command_success_timestamp_seconds',
-    'When audit, backup and archive create have last succeeded; absent before the first time.',
+    'When audit, backup and archive create last succeeded; absent before the first time.',
     ({ commandSuccesses }, to) => {
       to.reset()
       for (const { command, succeeded_at: at } of commandSuccesses) to.set({ command }, at)
@@ -186,13 +190,13 @@ function addQueueGauges(gauge: AddGauge): void {
   gauge(
     'queue',
     'tributary_queue_due',
-    'The part that is due and that no process has taken.',
+    'Entries of the queue that are due and that no process has taken.',
     eachQueue(({ due }) => due),
   )
   gauge(
     'queue',
     'tributary_queue_due_seconds',
-    'How long the oldest of these has been due.',
+    'How long the oldest of these entries has been due.',
     eachQueue(({ due_seconds: seconds }) => seconds),
   )
   gauge(
