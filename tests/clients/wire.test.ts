@@ -219,3 +219,20 @@ test('the older name of the output limit becomes the one that the channel wants'
   assert.equal(both.status, 400)
   assert.equal(both.json.error.param, 'max_tokens')
 })
+
+test('a long integer in an earlier call reaches every vendor as it was sent', async () => {
+  const { key } = await gateway.tenant()
+  const id = '9007199254740993'
+  // The id is no messages vendor's, so that their conversation is written anew.
+  const call = `{"type":"tool_use","id":"look:1","name":"look","input":{"id":${id}}}`
+  const result = '{"type":"tool_result","tool_use_id":"look:1","content":"ok"}'
+  const tools = '[{"name":"look","input_schema":{"type":"object"}}]'
+  for (const model of ['sim-chat', 'sim-claude', 'sim-gemini-3']) {
+    const body = `{"model":"${model}","max_tokens":50,"tools":${tools},"messages":[
+      {"role":"user","content":"hi"},{"role":"assistant","content":[${call}]},
+      {"role":"user","content":[${result}]}]}`
+    const answer = await gateway.post(MESSAGES, key, body, VERSION)
+    assert.equal(answer.status, 200, answer.text)
+    assert.ok(received().body.replaceAll('\\', '').includes(`{"id":${id}}`), received().body)
+  }
+})

@@ -83,6 +83,28 @@ test('integers between texts and under any name are kept', () => {
   }
 })
 
+test('so they are in large documents, unless there are thousands', () => {
+  const rest = `{"a":[${'{"b":1,"c":"1234567890123456"},'.repeat(20_000)}1]}`
+  const large = `[{"id":12345678901234567890,"ids":[1,-9007199254740993]},${rest},12345678901234567890]`
+  assert.ok(large.length > 512 * 1024)
+  assert.equal(writeJson(tryParseExact(Buffer.from(large))), large)
+  const many = `[${'12345678901234567890,'.repeat(10_000)}12345678901234567890]`
+  assert.equal(writeJson(tryParseExact(Buffer.from(many))), JSON.stringify(JSON.parse(many)))
+})
+
+test('of two members of one name the later one counts', () => {
+  for (const text of [
+    '{"a":12345678901234567890,"a":1}',
+    '{"a":1,"a":12345678901234567891}',
+    '{"a":{"constructor":{"b":12345678901234567890}},"a":[]}',
+    '{"a":{"0":12345678901234567890},"a":"text"}',
+    '{"a":[12345678901234567890],"a":[[2]]}',
+  ]) {
+    const expected = JSON.stringify(JSON.parse(text)).replace('67000', '67891')
+    assert.equal(writeJson(tryParseExact(Buffer.from(text))), expected)
+  }
+})
+
 test('a byte order mark before a document with a long integer is skipped', () => {
   assert.equal(
     writeJson(tryParseExact(Buffer.from('\uFEFF[12345678901234567890]'))),

@@ -3,22 +3,28 @@
  * tools: a double holds no more than 15 digits of any.
  */
 
-import { randomUUID } from 'node:crypto'
 import { hasEscapedKey, skipString } from './json/json-string.ts'
 import { isTooDeep, tryParseJson } from './json.ts'
 
 /** Integers that may be no double have it; texts that do only take longer. */
 const LONG = /\d{16}/
-const LONG_ONES = new RegExp(LONG, 'g')
+const LONG_BYTES = 16
 const INTEGER = /^-?\d+$/
-const QUOTE = '"'
-const NUMBER_SIGNS = [...Buffer.from('+-.eE')]
 
-/** Longer documents have numbers in abundance, and nothing else runs meanwhile. */
-const EXACT_BYTES_MAX = 256 * 1024
+/** More of them are no ids; nothing else runs while they are put in. */
+const NUMBERS_MAX = 10_000
 
-/** Begins the text that stands for a number while its document is parsed. Nobody can guess it. */
-const MARK = `${randomUUID()}:`
+const QUOTE = 0x22
+const COMMA = 0x2c
+const OPEN_ARRAY = 0x5b
+const CLOSE_ARRAY = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
+/** Bytes that a number may begin with are 1, those that it may have after them 2. */
+const NUMBER_BYTES = new Uint8Array(256)
+for (const byte of Buffer.from('-0123456789')) NUMBER_BYTES[byte] = 1
+for (const byte of Buffer.from('+.eE')) NUMBER_BYTES[byte] = 2
 
 const { rawJSON } = JSON as unknown as {
   /** Returns what `JSON.stringify` writes as the text. */
@@ -27,69 +33,127 @@ const { rawJSON } = JSON as unknown as {
 
 /**
  * Parses JSON as `tryParseJson`, but for integers that no double holds: they are values that
- * `JSON.stringify` writes as they were read. A reviver that keeps them takes 150 times as long
- * as the parser for a list of small numbers, this up to ten times for any.
+ * `JSON.stringify` writes as they were read, in documents with up to 10,000 of them. A reviver
+ * that keeps them takes 150 times as long as the parser, this up to ten times.
  */
 export function tryParseExact(bytes: Buffer): unknown {
   const value = tryParseJson(bytes)
-  if (value === undefined || bytes.length > EXACT_BYTES_MAX) return value
-  const text = bytes.toString('latin1')
-  if (!LONG.test(text) || hasEscapedKey(bytes)) return value
-  const marked = markNumbers(bytes, text)
-  return marked === undefined ? value : takeMarks(tryParseJson(marked))
-}
-
-/** Puts texts in the place of the integers that no double holds; undefined if there are none. */
-function markNumbers(bytes: Buffer, text: string): Buffer | undefined {
-  const parts: string[] = []
-  let copied = 0
-  /** The offset behind the last string or number that was passed, and that of the next string. */
-  let at = 0
-  let quote = text.indexOf(QUOTE)
-  for (const { index } of text.matchAll(LONG_ONES)) {
-    while (quote !== -1 && quote < index) {
-      at = skipString(bytes, quote)
-      quote = text.indexOf(QUOTE, at)
-    }
-    if (index < at) continue
-    let start = index
-    while (start > at && isOfNumber(bytes[start - 1])) start -= 1
-    at = index
-    while (isOfNumber(bytes[at])) at += 1
-    const number = text.slice(start, at)
-    if (isHeld(number)) continue
-    parts.push(text.slice(copied, start), `"${MARK}${number}"`)
-    copied = at
+  if (value === undefined || !LONG.test(bytes.toString('latin1'))) return value
+  if (hasEscapedKey(bytes)) return value
+  const places = new Places(bytes, value)
+  const numbers = findLong(bytes, places)
+  if (numbers.length > NUMBERS_MAX) return value
+  for (const { holder, name, text } of numbers) {
+    // An assignment to `__proto__` would change another object.
+    Object.defineProperty(holder, name, { value: rawJSON(text) })
   }
-  if (copied === 0) return undefined
-  return Buffer.from(parts.join('') + text.slice(copied), 'latin1')
+  return places.document
 }
 
-/** Digits, a sign, a point, and the letter before an exponent. */
-function isOfNumber(byte = 0): boolean {
-  return (byte >= 0x30 && byte <= 0x39) || NUMBER_SIGNS.includes(byte)
+interface LongNumber {
+  readonly holder: object
+  readonly name: string | number
+  readonly text: string
+}
+
+/** Returns the integers that no double holds; no more than one too many. */
+function findLong(bytes: Buffer, places: Places): readonly LongNumber[] {
+  const numbers: LongNumber[] = []
+  for (let at = 0; at < bytes.length && numbers.length <= NUMBERS_MAX; ) {
+    const byte = bytes[at] ?? 0
+    const start = at
+    if (byte === QUOTE) {
+      at = skipString(bytes, start)
+      places.passString(start)
+    } else if (NUMBER_BYTES[byte] === 1) {
+      while (NUMBER_BYTES[bytes[at] ?? 0]) at += 1
+      if (at - start < LONG_BYTES) continue
+      const text = bytes.toString('latin1', start, at)
+      const found = isHeld(text) ? undefined : places.find(Number(text))
+      if (found) numbers.push({ ...found, text })
+    } else {
+      places.passSign(byte)
+      at += 1
+    }
+  }
+  return numbers
 }
 
 function isHeld(number: string): boolean {
   return !INTEGER.test(number) || Number.isSafeInteger(Number(number))
 }
 
-/** Returns the document with numbers in place of their marks. */
-function takeMarks(document: unknown): unknown {
-  const root = { document }
-  const open: object[] = [root]
-  const take = (holder: object, name: number | string, value: unknown) => {
-    if (typeof value === 'object' && value !== null) open.push(value)
-    if (typeof value !== 'string' || !value.startsWith(MARK)) return
-    // An assignment to `__proto__` would change another object.
-    Object.defineProperty(holder, name, { value: rawJSON(value.slice(MARK.length)) })
+/** Follows a walk over the bytes of a document, to find in the value what stands in the bytes. */
+class Places {
+  private readonly bytes: Buffer
+  private readonly root: { document: unknown }
+  /** The containers around the position, as far as any was asked for. */
+  private readonly holders: unknown[]
+  /** True for each container around the position that is an array. */
+  private readonly areArrays = [false]
+  /** In each of them the index of the member at the position, or the offset of its name. */
+  private readonly members = [0]
+  private isBeforeName = false
+
+  constructor(bytes: Buffer, document: unknown) {
+    this.bytes = bytes
+    this.root = { document }
+    this.holders = [this.root]
   }
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    // Pairs of an array's indices and values would take ten times as long.
-    if (Array.isArray(next)) for (let at = 0; at < next.length; at++) take(next, at, next[at])
-    else for (const [name, value] of Object.entries(next)) take(next, name, value)
+
+  get document(): unknown {
+    return this.root.document
   }
-  return root.document
+
+  passString(start: number): void {
+    if (!this.isBeforeName) return
+    this.members[this.members.length - 1] = start
+    this.isBeforeName = false
+  }
+
+  passSign(byte: number): void {
+    const { areArrays, members, holders } = this
+    const level = members.length - 1
+    if (byte === COMMA) {
+      if (areArrays[level]) members[level] = (members[level] ?? 0) + 1
+      else this.isBeforeName = true
+    } else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
+      this.isBeforeName = byte === OPEN_OBJECT
+      areArrays.push(!this.isBeforeName)
+      members.push(0)
+    } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) {
+      this.isBeforeName = false
+      areArrays.pop()
+      members.pop()
+      if (holders.length > level) holders.pop()
+    }
+  }
+
+  /** Returns the place of the number at the position; none if a later key took its place. */
+  find(number: number): Pick<LongNumber, 'holder' | 'name'> | undefined {
+    const { holders, members } = this
+    while (holders.length < members.length) {
+      const above = holders.length - 1
+      holders.push(memberOf(holders[above], this.nameAt(above)))
+    }
+    const holder = holders.at(-1)
+    const name = this.nameAt(members.length - 1)
+    if (memberOf(holder, name) !== number) return undefined
+    return { holder: holder as object, name }
+  }
+
+  private nameAt(level: number): string | number {
+    const { bytes, areArrays, members } = this
+    if (level === 0) return 'document'
+    const member = members[level] ?? 0
+    if (areArrays[level]) return member
+    return bytes.toString('utf8', member + 1, skipString(bytes, member) - 1)
+  }
+}
+
+function memberOf(holder: unknown, name: string | number): unknown {
+  const isHolder = typeof holder === 'object' && holder !== null && Object.hasOwn(holder, name)
+  return isHolder ? (holder as Record<string | number, unknown>)[name] : undefined
 }
 
 /**

@@ -4,6 +4,7 @@ import { decideOnFirstByte } from '../../dialects/chat/expect-body.ts'
 import { createMessagesCollector } from '../../dialects/messages/collect-stream.ts'
 import { editHistory } from '../../dialects/messages/edit-history.ts'
 import { MESSAGES_PING } from '../../dialects/messages/error.ts'
+import { withExactInputs } from '../../dialects/messages/exact-inputs.ts'
 import { readMessagesBody } from '../../dialects/messages/read-body.ts'
 import { repairMessage } from '../../dialects/messages/repair.ts'
 import { createMessagesTap, type MessagesTapOptions } from '../../dialects/messages/tap.ts'
@@ -24,7 +25,10 @@ export function createMessages<Settings extends MessagesSettings>(
 ): CallAdapter<Settings> {
   return async (wire, { settings, upstreamModel, request }) => {
     const { stream, value, estimateInputTokens } = request
-    const set = { model: JSON.stringify(upstreamModel), ...editHistory(value).set }
+    const set = {
+      model: JSON.stringify(upstreamModel),
+      ...editHistory(withExactInputs(request)).set,
+    }
     const body = spliceJson(request.body, request.fields, { set })
     const sent = { settings, upstreamModel, request, body }
     const answer = await host.send(wire, sent)

@@ -17,6 +17,7 @@ import {
 import { billsQueries } from '../../dialects/contents/generation.ts'
 import { ContentsReader, type ContentsReaderOptions } from '../../dialects/contents/read-parts.ts'
 import { MESSAGES_PING } from '../../dialects/messages/error.ts'
+import { withExactInputs } from '../../dialects/messages/exact-inputs.ts'
 import { rewordContextLength } from '../../dialects/messages-over-chat/context-length.ts'
 import { toChatMessageRequest } from '../../dialects/messages-over-chat/request.ts'
 import { MessagesWriter } from '../../dialects/messages-over-chat/writer.ts'
@@ -124,7 +125,8 @@ const HEARTBEAT = Buffer.from(MESSAGES_PING)
 
 export const geminiMessages: CallAdapter<GeminiSettings> = async (wire, call) => {
   const { upstreamModel, sellsSearch: webSearch = false } = call
-  const { value, stream, model, estimateInputTokens } = call.request
+  const { stream, model, estimateInputTokens } = call.request
+  const value = withExactInputs(call.request)
   const quirks = { ...IN_BETWEEN, webSearch }
   const { chat, context, ignored } = toChatMessageRequest(value, { upstreamModel, stream, quirks })
   const answered = await ask(wire, call, chat).catch(reword)

@@ -2,6 +2,7 @@
 
 import { randomText } from '../../../base/lib/ids.ts'
 import { MESSAGES_PING } from '../../dialects/messages/error.ts'
+import { withExactInputs } from '../../dialects/messages/exact-inputs.ts'
 import { rewordContextLength } from '../../dialects/messages-over-chat/context-length.ts'
 import { translateMessageRequest } from '../../dialects/messages-over-chat/request.ts'
 import {
@@ -22,8 +23,9 @@ export async function sendCompatibleMessages(wire: Wire, call: Call): Promise<Up
   const { settings, upstreamModel, request } = call
   const { stream, model } = request
   const inputTokensEstimate = request.estimateInputTokens()
+  const value = withExactInputs(request)
   const { response, context, ignored } = await sendTranslated(wire, settings, request, (quirks) =>
-    translateMessageRequest(request.value, { upstreamModel, stream, quirks }),
+    translateMessageRequest(value, { upstreamModel, stream, quirks }),
   ).catch(reword)
   const usage = readTranslatedOptions(upstreamModel)
   const options = { id: `msg_${randomText(24)}`, model, inputTokensEstimate, context, usage }

@@ -1,0 +1,52 @@
+/** Long integers in the inputs of a conversation's calls, wherever they stand. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { writeJson } from '../../../server/base/lib/json.ts'
+import { withExactInputs } from '../../../server/wire/dialects/messages/exact-inputs.ts'
+import { parseRequestJson } from '../../../server/wire/dialects/request-json/parse.ts'
+
+const LONG = '9007199254740993'
+
+function read(text: string) {
+  const body = Buffer.from(text)
+  const parsed = parseRequestJson(body)
+  assert.ok(parsed.ok)
+  const { value, fields } = parsed
+  return { value, exact: withExactInputs({ body, fields, value }) }
+}
+
+const asked = (...messages: string[]) => `{"max_tokens":5,"messages":[${messages.join()}]}`
+const says = (...blocks: string[]) => `{"role":"assistant","content":[${blocks.join()}]}`
+const call = (input: string) => `{"type":"tool_use","id":"t","name":"look","input":${input}}`
+
+test('an input comes out as it was sent, and so does all else', () => {
+  const text = asked(
+    '{"role":"user","content":"]}"}',
+    says(call('{}'), '{"type":"text","text":"{[,"}', call(`{"id":[-${LONG},1,"é"]}`)),
+    '{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"x"}]}',
+    says(call(`{"__proto__":12345678901234567890123,"a":1.5}`), call('{"a":[[1]]}')),
+  )
+  const { value, exact } = read(text)
+  assert.equal(writeJson(exact), text)
+  assert.notEqual(writeJson(value), text)
+})
+
+test('white space and escaped names around an input change nothing', () => {
+  const { exact } = read(
+    asked(` { "role" : "assistant" , "cont\\u0065nt" : [ {"type":"text","text":"a"} ,
+      { "\\u0069nput" : { "id" : ${LONG} } , "type" : "tool_use" } ] } `),
+  )
+  assert.match(writeJson(exact), new RegExp(`"input":{"id":${LONG}}`))
+})
+
+test('a request without such integers is the same object', () => {
+  for (const text of [
+    asked(says(call('{"id":9007199254740991,"b":0.1234567890123456789}'))),
+    asked(`{"role":"user","content":"${LONG}"}`, `{"role":"user","n":${LONG}}`),
+    `{"messages":"${LONG}","n":${LONG}}`,
+    '{"messages":[null,[],{"content":[null,1]}]}',
+  ]) {
+    const { value, exact } = read(text)
+    assert.equal(exact, value)
+  }
+})
