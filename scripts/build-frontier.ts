@@ -1,5 +1,5 @@
 /**
- * Draws docs/frontier.svg from the last board: calls a second within limits of their 99th
+ * Draws docs/frontier.svg from the last board: calls per second within limits of the 99th
  * percentile, legible on a light and on a dark page. `node scripts/build-frontier.ts`.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ const SHOWN = ['Tributary', 'Portkey', 'prototype'] as const
 const NAMES: Readonly<Record<string, string>> = {
   Tributary: 'Tributary: keys, limits, ledger on disk',
   Portkey: 'Portkey: no keys, no ledger',
-  prototype: 'the least with a ledger on disk',
+  prototype: 'prototype: only a ledger on disk',
 }
 const [BAR, GROUP, LEFT, WIDTH] = [20, 92, 150, 420]
 
@@ -56,7 +56,7 @@ export function drawFrontier(): string {
   const source = `${board.machine} · ${board.date.slice(0, 10)} · npm run bench -- board`
   const bottom = 56 + LIMITS.length * GROUP
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 680 ${bottom + 14}" role="img">
-<title>Calls a second within limits of their 99th percentile</title>
+<title>Calls per second at which the 99th percentile of latency stays within a limit</title>
 <style>
 text { font: 12px system-ui, sans-serif; fill: #4a5763 }
 .limit { text-anchor: end; font-weight: 600 }
