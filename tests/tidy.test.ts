@@ -24,7 +24,7 @@ import {
   checkMigratedFunctions,
   checkMigrations,
 } from './tidy/check-migrations.ts'
-import { checkUniqueNames } from './tidy/check-names.ts'
+import { checkLists, checkUniqueNames } from './tidy/check-names.ts'
 import { checkOpenings } from './tidy/check-prose.ts'
 import {
   checkFolders,
@@ -115,6 +115,12 @@ describe('what is allowed where', () => {
   })
   test('one name, one thing', () => {
     expectNone(checkUniqueNames(sources), 'Exported twice, for two things (tests/tidy/rules.ts):')
+  })
+  test('each list of kinds and states once', () => {
+    expectNone(checkLists(sources), 'Import the list (server/base/lib/kinds-and-states.ts):')
+    const path = 'server/work/again.ts'
+    const copies = ["['dropped', 'pending', 'delivered']", "'pending' | 'delivered' | 'dropped'"]
+    for (const text of copies) assert.equal(checkLists([{ path, text }]).length, 1, text)
   })
   test('every file says why it exists', () => {
     expectNone(checkHeaders(sources), 'Begin with one to three sentences:')

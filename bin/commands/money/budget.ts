@@ -1,18 +1,21 @@
 /** `tributary budget …`: what may be spent within a day, week, month or ever. */
+
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Sql } from 'postgres'
+import {
+  BUDGET_ACTIONS,
+  BUDGET_PERIODS,
+  BUDGET_UNITS,
+} from '../../../server/base/lib/kinds-and-states.ts'
 import { parseAmount } from '../../../server/base/lib/money.ts'
 import { OperatorError } from '../../../server/base/lib/operator-error.ts'
 import { showAccount } from '../../../server/money/accounts/manage-accounts.ts'
 import {
-  ACTIONS,
-  BUDGET_UNITS,
   type BudgetRow,
   type BudgetScope,
   type BudgetTerms,
   type BudgetUnit,
   formatQuantity,
-  PERIODS,
 } from '../../../server/money/ledger/budgets/budget.ts'
 import {
   addBudget,
@@ -141,13 +144,17 @@ function addTermOptions(create: Command): Command {
       new Option('--unit <unit>', 'what is counted').choices(BUDGET_UNITS).default('money'),
     )
     .addOption(
-      new Option('--period <period>', 'when it starts over').choices(PERIODS).makeOptionMandatory(),
+      new Option('--period <period>', 'when it starts over')
+        .choices(BUDGET_PERIODS)
+        .makeOptionMandatory(),
     )
     .option('--time-zone <zone>', 'where its days begin, such as Asia/Shanghai (default UTC)')
     .option('--week-start <day>', '1 for Monday, the default, to 7 for Sunday', weekday)
     .option('--models <ids>', 'only calls of these models, such as a,b', list)
     .addOption(
-      new Option('--action <action>', 'what happens beyond it').choices(ACTIONS).default('refuse'),
+      new Option('--action <action>', 'what happens beyond it')
+        .choices(BUDGET_ACTIONS)
+        .default('refuse'),
     )
     .option(
       '--thresholds <percent>',
@@ -233,7 +240,7 @@ function addSet(budget: Command): void {
     .command('set <budget>')
     .description('change a budget; it binds the next call on every gateway')
     .option('--amount <amount>', 'an amount of money, or a whole number', quantity)
-    .addOption(new Option('--action <action>', 'what happens beyond it').choices(ACTIONS))
+    .addOption(new Option('--action <action>', 'what happens beyond it').choices(BUDGET_ACTIONS))
     .option('--thresholds <percent>', 'percentages that send an alert, or none', percentages)
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExample:\n  tributary budget set bud_… --amount 7')

@@ -1,6 +1,8 @@
 /** `tributary credit`: credits or debits an account, or forgives debt; always with a reason. */
+
 import { type Command, Option } from 'commander'
 import { newId } from '../../../server/base/lib/ids.ts'
+import { CREDIT_KINDS } from '../../../server/base/lib/kinds-and-states.ts'
 import { formatAmount, type Nanos } from '../../../server/base/lib/money.ts'
 import { OperatorError } from '../../../server/base/lib/operator-error.ts'
 import { showAccount } from '../../../server/money/accounts/manage-accounts.ts'
@@ -10,13 +12,12 @@ import { printFields, printJson } from '../../lib/print.ts'
 import { actor, type CommandSession, recordAct, withSession } from '../../lib/session.ts'
 
 const POST_CREDIT = 'POST /operator/accounts/:account_id/credits'
-const KINDS = ['top_up', 'promotion', 'adjustment', 'forgiveness'] as const
 
 interface CreditOptions {
   readonly account: string
   readonly amount: Nanos
   readonly reason: string
-  readonly kind: (typeof KINDS)[number]
+  readonly kind: (typeof CREDIT_KINDS)[number]
   readonly event?: string
   readonly json?: boolean
 }
@@ -32,7 +33,9 @@ export function addCreditCommand(program: Command): void {
       parseAmountOption,
     )
     .requiredOption('--reason <text>', 'reason, kept permanently')
-    .addOption(new Option('--kind <kind>', 'kind of credit').choices(KINDS).default('top_up'))
+    .addOption(
+      new Option('--kind <kind>', 'kind of credit').choices(CREDIT_KINDS).default('top_up'),
+    )
     .option('--event <id>', "payment provider's event id; each event is credited once")
     .option('--json', 'as JSON')
     .addHelpText(

@@ -1,5 +1,7 @@
 /** `tributary webhook …`: signing secrets, deliveries with their attempts, redelivery. */
+
 import { type Command, Option } from 'commander'
+import { DELIVERY_STATES } from '../../../server/base/lib/kinds-and-states.ts'
 import { OperatorError } from '../../../server/base/lib/operator-error.ts'
 import { createGuard } from '../../../server/base/outbound/guard.ts'
 import type { WebhookSecret } from '../../../server/work/webhooks/secrets.ts'
@@ -17,8 +19,6 @@ import {
   unknown,
 } from './show-delivery.ts'
 
-const STATES = ['pending', 'delivered', 'dropped'] as const
-
 interface AccountOption extends JsonOption {
   readonly account: string
 }
@@ -27,7 +27,7 @@ interface ListOptions extends JsonOption {
   readonly account?: string
   readonly limit: number
   readonly task?: string
-  readonly status?: (typeof STATES)[number]
+  readonly status?: (typeof DELIVERY_STATES)[number]
   readonly host?: string
   readonly from?: Date
   readonly to?: Date
@@ -77,7 +77,7 @@ function addList(webhook: Command): void {
     .description('list deliveries, newest first; of all accounts unless one is named')
     .option('--account <account>', 'only this account')
     .option('--task <task>', 'only this task')
-    .addOption(new Option('--status <status>', 'only this status').choices(STATES))
+    .addOption(new Option('--status <status>', 'only this status').choices(DELIVERY_STATES))
     .option('--host <host>', 'only this receiver, with or without its port')
     .option('--from <time>', 'created at or after', parseTimeOption)
     .option('--to <time>', 'created before', parseTimeOption)

@@ -1,7 +1,8 @@
 /** The view of a task for callers, and the members that all kinds of tasks encode alike. */
+
 import type { JsonObject } from '../../base/lib/json.ts'
+import type { TaskKind, VisibleTaskState } from '../../base/lib/kinds-and-states.ts'
 import { formatAmount } from '../../base/lib/money.ts'
-import type { TaskKind } from '../../base/lib/task-kinds.ts'
 
 export interface TaskView {
   readonly id: string
@@ -13,7 +14,7 @@ export interface TaskView {
   readonly nativeId: string
   readonly requestId: string
   readonly model: string
-  readonly state: 'queued' | 'processing' | 'succeeded' | 'failed'
+  readonly state: VisibleTaskState
   readonly error: { readonly code: string; readonly message: string } | undefined
   /** The caller's request, as it is stored. */
   readonly request: JsonObject

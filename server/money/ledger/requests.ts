@@ -1,5 +1,7 @@
 /** Requests to the ledger: to place a hold, and to settle it. */
+
 import type { CallLabels } from '../../base/lib/call-labels.ts'
+import type { EndedStatus } from '../../base/lib/kinds-and-states.ts'
 import type { Nanos } from '../../base/lib/money.ts'
 import type { HoldLimits } from './hold-limits.ts'
 import type { StoredAnswer } from './store.ts'
@@ -29,7 +31,7 @@ export interface HoldRequest {
 export interface Settlement {
   /** Nano-units; null releases the whole hold. */
   readonly chargeNanos: Nanos | null
-  readonly status: 'succeeded' | 'failed' | 'cancelled'
+  readonly status: Exclude<EndedStatus, 'lost'>
   readonly basis: string
   readonly review?: boolean
   readonly lines: unknown

@@ -1,8 +1,10 @@
 /**
  * The ledger's SQL. Each function is one statement, or one transaction where its comment says so.
  */
+
 import type { Sql, TransactionSql } from 'postgres'
 import type { CallLabels } from '../../base/lib/call-labels.ts'
+import type { CreditKind, EndedStatus } from '../../base/lib/kinds-and-states.ts'
 import { formatAmount, NANOS_MAX, type Nanos } from '../../base/lib/money.ts'
 import { OperatorError } from '../../base/lib/operator-error.ts'
 import { stringifyStorable } from '../../base/lib/text/well-formed.ts'
@@ -56,7 +58,7 @@ export interface SettleRow {
   readonly held?: string
   /** Nano-units as a decimal integer; null releases the hold. */
   readonly charge: string | null
-  readonly status: 'succeeded' | 'failed' | 'cancelled' | 'lost'
+  readonly status: EndedStatus
   readonly basis: string
   readonly review: boolean
   readonly lines: unknown
@@ -147,7 +149,7 @@ export async function isArchived(sql: Sql, holdId: string): Promise<boolean> {
 export interface CreditRequest {
   readonly id: string
   readonly accountId: string
-  readonly kind: 'top_up' | 'promotion' | 'adjustment' | 'forgiveness'
+  readonly kind: CreditKind
   readonly amountNanos: Nanos
   readonly reason: string
   readonly actor: string

@@ -1,7 +1,9 @@
 /** SQL of usage records, as callers may read them. Every query is bound to one account. */
+
 import type { Sql } from 'postgres'
 import { during, equal } from '../../base/database/conditions.ts'
 import { holdIdOf } from '../../base/lib/ids.ts'
+import type { EndedStatus } from '../../base/lib/kinds-and-states.ts'
 import { narrow } from './figures-store.ts'
 import { hasTag } from './label-figures-store.ts'
 import { withList } from './list-amount.ts'
@@ -36,7 +38,7 @@ export interface UsageSummary {
   readonly model: string
   readonly key_id: string
   readonly task_id: string | null
-  readonly status: 'running' | 'succeeded' | 'failed' | 'cancelled' | 'lost'
+  readonly status: 'running' | EndedStatus
   readonly basis: string | null
   readonly review: boolean
   readonly currency: string

@@ -5,7 +5,7 @@
  * `UpstreamFailure` that states what is known about the outcome.
  */
 import type { JsonObject } from '../../base/lib/json.ts'
-import type { TaskKind } from '../../base/lib/task-kinds.ts'
+import type { TaskKind } from '../../base/lib/kinds-and-states.ts'
 import type { Quantities } from '../../base/lib/units.ts'
 import type { VideoRules } from '../dialects/video/content.ts'
 import type { UpstreamFailure } from './failure.ts'

@@ -1,23 +1,15 @@
 /** The kinds of alerts, and their names in webhooks. */
+import type { AlertEvent } from '../../base/lib/kinds-and-states.ts'
 
 /** The channel that wakes whoever enqueues webhooks and sends mail. */
 export const ALERT_NOTIFICATIONS = 'tributary_alert'
 
-export type AlertKind =
-  | 'budget_threshold'
-  | 'balance_low'
-  | 'balance_empty'
-  | 'key_expiring'
-  | 'books_unbalanced'
-
-/** The names of events in webhooks and the API. */
-export const ALERT_EVENTS = [
-  'budget.threshold',
-  'balance.low',
-  'balance.empty',
-  'key.expiring',
-  'books.unbalanced',
-] as const
+/** The kind of an alert in the database and in mail: `budget_threshold`. */
+export type AlertKind = AlertEvent extends infer Event
+  ? Event extends `${infer Subject}.${infer What}`
+    ? `${Subject}_${What}`
+    : never
+  : never
 
 /** Returns the name of the event: `budget.threshold`. */
 export function eventOf(kind: AlertKind): string {

@@ -1,4 +1,5 @@
 /** The pipeline's counters; server/api/metrics/call-metrics.ts names them. */
+import type { EndedStatus } from '../../base/lib/kinds-and-states.ts'
 import type { Nanos } from '../../base/lib/money.ts'
 import type { Quantities } from '../../base/lib/units.ts'
 
@@ -13,7 +14,7 @@ export interface CallPlace {
 }
 
 export interface SettledCall extends CallPlace {
-  readonly status: 'succeeded' | 'failed' | 'cancelled'
+  readonly status: Exclude<EndedStatus, 'lost'>
   readonly basis: string
   readonly review: boolean
   readonly quantities: Quantities

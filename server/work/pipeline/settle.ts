@@ -2,6 +2,7 @@
 
 import { afterAnswer, noteTime } from '../../base/http/context.ts'
 import { member, tryParseJson } from '../../base/lib/json.ts'
+import type { EndedStatus } from '../../base/lib/kinds-and-states.ts'
 import { redactInternals } from '../../base/lib/text/redact-internals.ts'
 import { type Quantities, sideOf, type Unit } from '../../base/lib/units.ts'
 import type { Settlement } from '../../money/ledger/requests.ts'
@@ -118,7 +119,7 @@ export async function settleUnpriced(
 
 interface Outcome {
   readonly charge: Charge
-  readonly status: 'succeeded' | 'failed' | 'cancelled'
+  readonly status: Exclude<EndedStatus, 'lost'>
   readonly attempts: readonly Attempt[]
   readonly cost: UpstreamCost | null
   readonly answer: StoredAnswer | undefined

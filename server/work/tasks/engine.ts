@@ -4,7 +4,7 @@
  */
 import type { Sql } from 'postgres'
 import { asString } from '../../base/lib/json.ts'
-import type { TaskKind } from '../../base/lib/task-kinds.ts'
+import type { TaskKind } from '../../base/lib/kinds-and-states.ts'
 import type { Channel } from '../../money/catalog/catalog.ts'
 import type { ChannelVersions } from '../../money/catalog/load/channel-versions.ts'
 import { admitTaskHold } from '../../money/ledger/holds/task-holds.ts'

@@ -3,7 +3,7 @@
  * required: a forgotten one would silently send no webhook, or keep no result.
  */
 import type { TransactionSql } from 'postgres'
-import type { TaskKind } from '../../base/lib/task-kinds.ts'
+import type { TaskKind } from '../../base/lib/kinds-and-states.ts'
 import type { ResultContent } from '../assets/library/keep-content.ts'
 import type { ConvertSound } from '../assets/sound/convert-sound.ts'
 import type { OwnTask } from './store.ts'

@@ -3,7 +3,7 @@
  * the lease; rows that another process is claiming are skipped.
  */
 import type { PendingQuery, Row, Sql } from 'postgres'
-import type { TaskKind } from '../../base/lib/task-kinds.ts'
+import type { TaskKind } from '../../base/lib/kinds-and-states.ts'
 import { claimColumns, columns, joinPrices, type OwnTask } from './store.ts'
 import type { ClaimedTask, TaskState } from './task.ts'
 

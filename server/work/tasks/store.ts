@@ -4,7 +4,7 @@
  */
 import type { Sql, TransactionSql } from 'postgres'
 import type { JsonObject } from '../../base/lib/json.ts'
-import type { TaskKind } from '../../base/lib/task-kinds.ts'
+import type { TaskKind } from '../../base/lib/kinds-and-states.ts'
 import { stringifyStorable } from '../../base/lib/text/well-formed.ts'
 import type { Quantities } from '../../base/lib/units.ts'
 import type { PreparedTask } from '../../wire/upstreams/task-driver.ts'

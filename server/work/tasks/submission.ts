@@ -1,6 +1,6 @@
 /** The declaration of an endpoint that creates tasks. */
 import type { JsonObject } from '../../base/lib/json.ts'
-import type { TaskKind } from '../../base/lib/task-kinds.ts'
+import type { TaskKind } from '../../base/lib/kinds-and-states.ts'
 import type { CallRequest } from '../../wire/upstreams/upstream.ts'
 import type { Body, Metering, RequestMetering } from '../pipeline/metering.ts'
 import type { TaskPorts } from './ports.ts'

@@ -1,10 +1,11 @@
 /** A task row joined with its current attempt and its hold. */
+
 import type { JsonObject } from '../../base/lib/json.ts'
-import type { TaskKind } from '../../base/lib/task-kinds.ts'
+import type { TaskKind, VisibleTaskState } from '../../base/lib/kinds-and-states.ts'
 import type { Quantities } from '../../base/lib/units.ts'
 import type { TaskFacts } from '../../wire/upstreams/task-driver.ts'
 
-export type TaskState = 'submitting' | 'queued' | 'processing' | 'succeeded' | 'failed'
+export type TaskState = 'submitting' | VisibleTaskState
 
 export type AttemptState =
   | 'prepared'

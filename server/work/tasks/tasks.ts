@@ -2,7 +2,7 @@
 import type { Sql } from 'postgres'
 import type { Context } from '../../base/http/context.ts'
 import type { JsonObject } from '../../base/lib/json.ts'
-import type { TaskKind } from '../../base/lib/task-kinds.ts'
+import type { TaskKind } from '../../base/lib/kinds-and-states.ts'
 import type { ChannelVersions } from '../../money/catalog/load/channel-versions.ts'
 import { type DryRunRequest, dryRun } from '../pipeline/hold/dry-run.ts'
 import type { Quote } from '../pipeline/hold/quote.ts'

@@ -1,6 +1,6 @@
 /** The SQL of tasks as callers see them: only their own, by our id or the upstream's. */
 import type { Sql, TransactionSql } from 'postgres'
-import type { TaskKind } from '../../base/lib/task-kinds.ts'
+import type { TaskKind } from '../../base/lib/kinds-and-states.ts'
 import { columns, type OwnTask } from './store.ts'
 import type { SourceTask } from './submission.ts'
 import type { TaskEvent, TaskRow } from './task.ts'

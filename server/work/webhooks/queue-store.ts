@@ -3,7 +3,9 @@
  * claim commits the attempt before anything is sent, so a crash can lose its outcome, but never the
  * fact that it may have been sent.
  */
+
 import type { Sql, TransactionSql } from 'postgres'
+import type { DeliveryOutcome, DeliveryStatus } from '../../base/lib/kinds-and-states.ts'
 import type { SendingLimits } from './schedule.ts'
 import type { SecretRow } from './secret-store.ts'
 
@@ -25,7 +27,7 @@ export interface AttemptResult {
   readonly account_id: string
   readonly number: number
   readonly fence: bigint
-  readonly outcome: 'accepted' | 'refused' | 'lost'
+  readonly outcome: DeliveryOutcome
   readonly status: number | null
   readonly error: string | null
   readonly latencyMs: number | null
@@ -151,7 +153,7 @@ export async function recordAttempt(
   sql: Sql,
   result: AttemptResult,
   options: { readonly delayMs: number | null; readonly now: Date | null },
-): Promise<'pending' | 'delivered' | 'dropped' | undefined> {
+): Promise<DeliveryStatus | undefined> {
   const { outcome } = result
   const state =
     outcome === 'accepted' ? 'delivered' : options.delayMs === null ? 'dropped' : 'pending'

@@ -2,10 +2,11 @@
  * Reports how an attempt ended: a metric for each, and a log line when a delivery ends. The line
  * names the receiver's host alone: the URL's path and query may hold secrets of the customer.
  */
+import type { DeliveryOutcome, DeliveryStatus } from '../../base/lib/kinds-and-states.ts'
 import type { Log } from '../../base/lib/log.ts'
 
 /** `dropped`: the last attempt has failed, and the delivery is given up. */
-export type AttemptOutcome = 'accepted' | 'refused' | 'lost' | 'dropped'
+export type AttemptOutcome = DeliveryOutcome | 'dropped'
 
 export type OnAttempt = (outcome: AttemptOutcome) => void
 
@@ -17,9 +18,9 @@ interface Delivery {
 }
 
 interface Ended {
-  readonly outcome: 'accepted' | 'refused' | 'lost'
+  readonly outcome: DeliveryOutcome
   /** Of the delivery after this attempt. */
-  readonly state: 'pending' | 'delivered' | 'dropped'
+  readonly state: DeliveryStatus
   readonly status: number | null
   readonly error: string | null
 }

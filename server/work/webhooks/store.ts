@@ -1,6 +1,8 @@
 /** The SQL of deliveries: insert, list, and read with their attempts. */
+
 import type { Sql, TransactionSql } from 'postgres'
 import { behind, during, equal } from '../../base/database/conditions.ts'
+import type { DeliveryOutcome, DeliveryStatus } from '../../base/lib/kinds-and-states.ts'
 
 export interface InsertedDelivery {
   readonly id: string
@@ -41,7 +43,7 @@ export interface DeliveryRow {
   readonly redelivery_of: string | null
   /** The id of the delivery that repeats this one. */
   readonly repeated_by: string | null
-  readonly state: 'pending' | 'delivered' | 'dropped'
+  readonly state: DeliveryStatus
   readonly attempts: number
   /** Time of the next attempt; null when none is scheduled. */
   readonly next_attempt_at: Date | null
@@ -54,7 +56,7 @@ export interface DeliveryRow {
 export interface AttemptView {
   readonly number: number
   readonly started_at: string
-  readonly outcome: 'accepted' | 'refused' | 'lost' | null
+  readonly outcome: DeliveryOutcome | null
   readonly status: number | null
   readonly error: string | null
   readonly latency_ms: number | null

@@ -1,5 +1,5 @@
 /** Names the kinds of tasks and of their webhooks: those of a type of models by its name. */
-import { TASK_KINDS } from '../../../../server/base/lib/task-kinds.ts'
+import { TASK_KINDS } from '../../../../server/base/lib/kinds-and-states.ts'
 import { defineMessages, useLanguage } from '../../lib/i18n.tsx'
 import { useModelTypeName } from '../text/model-type.ts'
 

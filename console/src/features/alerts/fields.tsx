@@ -11,14 +11,6 @@ import type { messages } from './messages.ts'
 export type Alert = RowOf<'GET /operator/alerts'>
 type Words = (typeof messages)['en']
 
-export const EVENT_NAMES = [
-  'budget.threshold',
-  'balance.low',
-  'balance.empty',
-  'key.expiring',
-  'books.unbalanced',
-] as const satisfies readonly Alert['event'][]
-
 const FIELDS: RowFields<Alert, Words> = [
   {
     word: 'event',

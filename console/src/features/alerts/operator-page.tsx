@@ -1,10 +1,11 @@
 /** The alerts of all accounts and those for operators, newest first. */
+import { ALERT_EVENTS } from '../../../../server/base/lib/kinds-and-states.ts'
 import { ListPage } from '../../components/list/list-page.tsx'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useListState } from '../../lib/list-state.ts'
 import { useAdminPages } from '../../lib/use-admin.ts'
-import { EVENT_NAMES, OPERATOR_FIELDS } from './fields.tsx'
+import { OPERATOR_FIELDS } from './fields.tsx'
 import { AlertLinks } from './links.tsx'
 import { messages } from './messages.ts'
 
@@ -23,7 +24,7 @@ export function Page() {
         {
           name: 'event',
           word: 'event',
-          options: EVENT_NAMES.map((value) => ({ value, label: t(value) })),
+          options: ALERT_EVENTS.map((value) => ({ value, label: t(value) })),
         },
         'period',
       ]}

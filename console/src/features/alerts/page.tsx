@@ -1,4 +1,5 @@
 /** The alerts of an account, newest first, and whether they arrived. */
+import { ALERT_EVENTS } from '../../../../server/base/lib/kinds-and-states.ts'
 import { ButtonLink } from '../../components/links.tsx'
 import { ListPage } from '../../components/list/list-page.tsx'
 import { asQuery } from '../../lib/as-query.ts'
@@ -6,7 +7,7 @@ import { useMessages } from '../../lib/i18n.tsx'
 import { useListState } from '../../lib/list-state.ts'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdminPages } from '../../lib/use-admin.ts'
-import { ALERT_FIELDS, EVENT_NAMES } from './fields.tsx'
+import { ALERT_FIELDS } from './fields.tsx'
 import { AlertLinks } from './links.tsx'
 import { messages } from './messages.ts'
 
@@ -21,7 +22,7 @@ export function Page() {
     live: ['balance', 'usage', 'deliveries'],
     keepPrevious: true,
   })
-  const ofAccounts = EVENT_NAMES.filter((event) => event !== 'books.unbalanced')
+  const ofAccounts = ALERT_EVENTS.filter((event) => event !== 'books.unbalanced')
   return (
     <ListPage
       messages={messages}

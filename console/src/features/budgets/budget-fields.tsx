@@ -1,5 +1,12 @@
 /** The fields of a budget, for creating and for changing one. */
+
 import { Select, TagsInput, TextInput } from '@mantine/core'
+import {
+  BUDGET_ACTIONS,
+  BUDGET_PERIODS,
+  BUDGET_SCOPES,
+  BUDGET_UNITS,
+} from '../../../../server/base/lib/kinds-and-states.ts'
 import { CheckedRow } from '../../components/fields/checked-row.tsx'
 import { ModelsInput } from '../../components/fields/models-input.tsx'
 import { Advanced } from '../../components/form/advanced.tsx'
@@ -10,10 +17,6 @@ import type { BudgetDraft } from './draft.ts'
 import { messages } from './messages.ts'
 import { SubjectField } from './subject-field.tsx'
 
-const SCOPES = ['account', 'key', 'member', 'tag', 'end_user'] as const
-const UNITS = ['money', 'call', 'input_token', 'output_token'] as const
-const PERIODS = ['day', 'week', 'month', 'total'] as const
-const ACTIONS = ['refuse', 'warn'] as const
 const WEEK = [1, 2, 3, 4, 5, 6, 7] as const
 const DEFAULT_THRESHOLDS = ['50', '80', '100']
 
@@ -31,7 +34,7 @@ export function BudgetFields({ draft, currency, onChange }: FieldsProps) {
     <>
       <OneOf
         label={t('who')}
-        names={SCOPES}
+        names={BUDGET_SCOPES}
         word={(scope) => t(`scope_${scope}`)}
         value={draft.scope}
         onChange={(scope) =>
@@ -42,7 +45,7 @@ export function BudgetFields({ draft, currency, onChange }: FieldsProps) {
       <SubjectField draft={draft} onChange={(subject) => change({ subject })} />
       <OneOf
         label={t('unit')}
-        names={UNITS}
+        names={BUDGET_UNITS}
         word={(unit) => t(`unit_${unit}`)}
         value={draft.unit}
         onChange={(unit) => change({ unit })}
@@ -97,7 +100,7 @@ export function ActionFields({ draft, onChange }: PartProps) {
       <OneOf
         label={t('beyond')}
         description={t('beyondHint')}
-        names={ACTIONS}
+        names={BUDGET_ACTIONS}
         word={t}
         value={draft.action}
         onChange={(action) => onChange({ action })}
@@ -125,7 +128,7 @@ function PeriodFields({ draft, onChange }: PartProps) {
       <CheckedRow fields={[{ param: 'time_zone', label: t('zone') }]} grow>
         <OneOf
           label={t('period')}
-          names={PERIODS}
+          names={BUDGET_PERIODS}
           word={(period) => t(`period_${period}`)}
           value={draft.period}
           onChange={(period) => onChange({ period })}

@@ -1,5 +1,7 @@
 /** The budgets of an account: what is spent, on hold and left, and when each resets. */
+
 import { Button } from '@mantine/core'
+import { BUDGET_SCOPES } from '../../../../server/base/lib/kinds-and-states.ts'
 import { Icon } from '../../components/icon.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
 import { ListPage } from '../../components/list/list-page.tsx'
@@ -15,7 +17,6 @@ import { BudgetCreation } from './budget-forms.tsx'
 import { BUDGET_FIELDS } from './fields.tsx'
 import { messages } from './messages.ts'
 
-const SCOPES = ['account', 'key', 'member', 'tag', 'end_user'] as const
 const KEYS_OFFERED = 500
 
 export function Page() {
@@ -45,7 +46,7 @@ export function Page() {
         {
           name: 'scope',
           word: 'who',
-          options: SCOPES.map((value) => ({ value, label: t(`scope_${value}`) })),
+          options: BUDGET_SCOPES.map((value) => ({ value, label: t(`scope_${value}`) })),
         },
         { name: 'key', word: 'ofKey', options: useKeyOptions(list.filters.key) },
         { name: 'full', word: 'state', option: 'full' },

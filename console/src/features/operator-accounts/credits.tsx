@@ -1,6 +1,8 @@
 /** Manual credits and corrections, and the form that books them. */
+
 import { Box, Select, Stack, Table, Text, TextInput, Title } from '@mantine/core'
 import { useRef, useState } from 'react'
+import { CREDIT_KINDS } from '../../../../server/base/lib/kinds-and-states.ts'
 import { CheckedRow } from '../../components/fields/checked-row.tsx'
 import { CheckedField, CheckedForm } from '../../components/form/checked-form.tsx'
 import { SubmitButtons } from '../../components/form/submit-form.tsx'
@@ -14,10 +16,9 @@ import { useAdminChange, useAdminPages } from '../../lib/use-admin.ts'
 import type { Account } from './account.ts'
 import { messages } from './messages.ts'
 
-const KINDS = ['top_up', 'promotion', 'adjustment', 'forgiveness'] as const
-type Kind = (typeof KINDS)[number]
+type Kind = (typeof CREDIT_KINDS)[number]
 
-const isKind = (text: string | null): text is Kind => KINDS.some((kind) => kind === text)
+const isKind = (text: string | null): text is Kind => CREDIT_KINDS.some((kind) => kind === text)
 
 export function Credits({ account }: { readonly account: Account }) {
   return (
@@ -65,7 +66,7 @@ function CreditForm({ account }: { readonly account: Account }) {
         <Select
           label={t('kind')}
           allowDeselect={false}
-          data={KINDS.map((value) => ({ value, label: t(value) }))}
+          data={CREDIT_KINDS.map((value) => ({ value, label: t(value) }))}
           value={kind}
           onChange={(chosen) => {
             if (isKind(chosen)) setKind(chosen)

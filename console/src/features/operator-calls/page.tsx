@@ -1,5 +1,7 @@
 /** The calls of all accounts, the newest first. */
+
 import { Text } from '@mantine/core'
+import { ENDED_STATUSES } from '../../../../server/base/lib/kinds-and-states.ts'
 import { TextLink } from '../../components/links.tsx'
 import { type RowFields, showOwner } from '../../components/list/fields.tsx'
 import { ListPage } from '../../components/list/list-page.tsx'
@@ -61,7 +63,7 @@ export function Page() {
   const t = useMessages(messages)
   const list = useListState(FILTERS)
   const pages = useAdminPages(KEY, { query: asQuery(KEY, list.filters) }, { keepPrevious: true })
-  const states = useStatusOptions(['succeeded', 'failed', 'cancelled', 'lost'])
+  const states = useStatusOptions(ENDED_STATUSES)
   return (
     <ListPage
       messages={messages}

@@ -1,5 +1,7 @@
 /** The webhook deliveries of all accounts, the newest first. */
+
 import { Button, Text } from '@mantine/core'
+import { DELIVERY_STATES } from '../../../../server/base/lib/kinds-and-states.ts'
 import { RedeliverDropped } from '../../components/form/redeliver-dialog.tsx'
 import { useSubmit } from '../../components/form/use-submit.ts'
 import { TextLink } from '../../components/links.tsx'
@@ -45,7 +47,7 @@ export function Page() {
   const pages = useAdminPages(KEY, { query: asQuery(KEY, list.filters) }, { keepPrevious: true })
   const { account } = list.filters
   const again = useAdminChange('POST /operator/deliveries/redeliver', { refreshes: [KEY] })
-  const states = useStatusOptions(['pending', 'delivered', 'dropped'])
+  const states = useStatusOptions(DELIVERY_STATES)
   return (
     <ListPage
       messages={messages}

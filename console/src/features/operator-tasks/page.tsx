@@ -1,4 +1,5 @@
 /** The tasks of all accounts, the newest first. */
+import { TASK_STATES } from '../../../../server/base/lib/kinds-and-states.ts'
 import { TextLink } from '../../components/links.tsx'
 import { type RowFields, showOwner } from '../../components/list/fields.tsx'
 import { ListPage } from '../../components/list/list-page.tsx'
@@ -37,7 +38,7 @@ export function Page() {
   const list = useListState(FILTERS, 'task')
   const request = { query: asQuery(KEY, list.filters) }
   const pages = useAdminPages(KEY, request, { keepPrevious: true, refetchEveryMs: REFRESH_MS })
-  const states = useStatusOptions(['queued', 'processing', 'succeeded', 'failed'])
+  const states = useStatusOptions(TASK_STATES)
   const open = { value: 'open', label: t('open') }
   return (
     <ListPage

@@ -1,5 +1,6 @@
 /** The tasks of an account, newest first and live; each opens its timeline and result. */
 
+import { TASK_STATES } from '../../../../server/base/lib/kinds-and-states.ts'
 import { ButtonLink } from '../../components/links.tsx'
 import { ListPage } from '../../components/list/list-page.tsx'
 import { useTaskKindOptions } from '../../components/state/work-kind.ts'
@@ -25,7 +26,7 @@ export function Page() {
     { params: { account_id: account.id }, query: asQuery(TASKS, { ...rest, id: search }) },
     { live: ['tasks', 'deliveries'], keepPrevious: true },
   )
-  const states = useStatusOptions(['queued', 'processing', 'succeeded', 'failed'])
+  const states = useStatusOptions(TASK_STATES)
   return (
     <ListPage
       messages={messages}

@@ -1,4 +1,5 @@
 /** Filters of the list, all kept in the URL: pickers with names, and a period. */
+import { ENDED_STATUSES } from '../../../../server/base/lib/kinds-and-states.ts'
 import { SelectFilter, TextFilter } from '../../components/list/filters.tsx'
 import { PeriodPicker } from '../../components/list/period-picker.tsx'
 import { useStatusOptions } from '../../components/state/work-status.tsx'
@@ -29,7 +30,7 @@ interface UsageFiltersProps {
 
 export function UsageFilters({ list, endpoints }: UsageFiltersProps) {
   const t = useMessages(messages)
-  const states = useStatusOptions(['succeeded', 'failed', 'cancelled', 'lost'])
+  const states = useStatusOptions(ENDED_STATUSES)
   const { id } = useAccount()
   const params = { account_id: id }
   const models = useAdmin('GET /accounts/:account_id/models', { params })

@@ -1,6 +1,8 @@
 /** The webhooks of an account: the secret, a test, and all deliveries with their attempts. */
+
 import { Button, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
+import { DELIVERY_STATES } from '../../../../server/base/lib/kinds-and-states.ts'
 import { CheckedField } from '../../components/form/checked-form.tsx'
 import { Dialog } from '../../components/form/dialog.tsx'
 import { RedeliverDropped } from '../../components/form/redeliver-dialog.tsx'
@@ -79,7 +81,7 @@ function Deliveries({ accountId }: { readonly accountId: string }) {
     // A delivery may begin and end between two polls of the server for changes.
     refetchEveryMs: REFRESH_MS,
   })
-  const states = useStatusOptions(['pending', 'delivered', 'dropped'])
+  const states = useStatusOptions(DELIVERY_STATES)
   return (
     <section aria-label={t('deliveries')}>
       <ListFilters

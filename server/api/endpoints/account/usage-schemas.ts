@@ -1,5 +1,7 @@
 /** The public form of usage records. */
+
 import { z } from 'zod'
+import { ENDED_STATUSES } from '../../../base/lib/kinds-and-states.ts'
 import type { UsageEntry, UsageRow } from '../../../money/usage/store.ts'
 import { decimalAmount, serial, storedList, time, unlessNull } from '../codecs.ts'
 
@@ -10,7 +12,7 @@ export const usageRecord = z.object({
   endpoint: z.string().describe('For example chat.completions.'),
   model: z.string(),
   key_id: z.string(),
-  status: z.enum(['running', 'succeeded', 'failed', 'cancelled', 'lost']),
+  status: z.enum(['running', ...ENDED_STATUSES]),
   held: decimalAmount.describe('The hold taken before the call.'),
   charged: decimalAmount.describe('The charge.'),
   returned: decimalAmount.describe('The part of the hold that was not charged.'),

@@ -1,5 +1,7 @@
 /** The public form of an entry of the gallery or the asset library. */
+
 import { z } from 'zod'
+import { ASSET_KINDS, COPY_STATES } from '../../../base/lib/kinds-and-states.ts'
 import type { AssetRow } from '../../../work/assets/library/asset-store.ts'
 import type { Library } from '../../../work/assets/library/library.ts'
 import { count, type SchemaRow, time, unlessNull } from '../codecs.ts'
@@ -14,13 +16,13 @@ const ERASE_MS = 23 * HOUR_MS
 export const libraryEntry = z.object({
   id: z.string(),
   object: z.enum(['image', 'asset']),
-  kind: z.enum(['image', 'video', 'last_frame', 'erased']),
+  kind: z.enum(ASSET_KINDS),
   url: z
     .string()
     .nullable()
     .describe('The gateway’s once stored; before that the vendor’s, or null when it has expired.'),
   copy: z.object({
-    state: z.enum(['waiting', 'stored', 'failed']),
+    state: z.enum(COPY_STATES),
     expires_at: unlessNull(time).describe('Expiry of the vendor’s link.'),
     error: unlessNull(z.string()).describe('Error of the last copy attempt.'),
   }),

@@ -2,12 +2,13 @@
  * The gallery (images) and the asset library (videos, last frames, erased copies) of an account:
  * two lists of the same kind of entry.
  */
+
 import { z } from 'zod'
 import { checkQuery } from '../../../base/http/check-shape.ts'
 import { toPage } from '../../../base/http/page.ts'
 import { commonHeaders, sendJson } from '../../../base/http/reply.ts'
 import { GatewayError } from '../../../base/lib/errors.ts'
-import type { AssetKind } from '../../../work/assets/library/collect-assets.ts'
+import { type AssetKind, FILM_KINDS } from '../../../base/lib/kinds-and-states.ts'
 import { encode, givenTime, page } from '../codecs.ts'
 import type { AccountEndpoint } from '../endpoint.ts'
 import { libraryEntry, readEntry } from './library-entry.ts'
@@ -32,7 +33,7 @@ const galleryQuery = z.strictObject({
 })
 
 const assetsQuery = galleryQuery.extend({
-  kind: z.enum(['video', 'last_frame', 'erased']).optional(),
+  kind: z.enum(FILM_KINDS).optional(),
 })
 
 interface EntryList {
@@ -87,7 +88,7 @@ const GALLERY: EntryList = {
 
 const ASSETS: EntryList = {
   path: '/v1/assets',
-  kinds: ['video', 'last_frame', 'erased'],
+  kinds: FILM_KINDS,
   query: assetsQuery,
   example: EXAMPLE_VIDEO,
   one: 'asset',

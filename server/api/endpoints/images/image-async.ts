@@ -1,6 +1,8 @@
 /** Image tasks: a worker makes the call of POST /v1/images/generations. */
+
 import { z } from 'zod'
 import type { JsonObject } from '../../../base/lib/json.ts'
+import { TASK_STATES } from '../../../base/lib/kinds-and-states.ts'
 import { explainNoImage, readImagesResult } from '../../../wire/dialects/images/read-result.ts'
 import { spliceJson } from '../../../wire/dialects/splice.ts'
 import type { AnswerTools, CallResult } from '../../../work/tasks/submission.ts'
@@ -49,7 +51,7 @@ const created = z.object({
 })
 
 const record = created.extend({
-  status: z.enum(['queued', 'processing', 'succeeded', 'failed']),
+  status: z.enum(TASK_STATES),
   error: z.string().optional().describe('Only for failed tasks.'),
   result: z
     .object({

@@ -1,9 +1,11 @@
 /** Video tasks in the gateway's own form: create, get, list, cancel. */
+
 import { z } from 'zod'
 import { checkQuery } from '../../../base/http/check-shape.ts'
 import { toPage } from '../../../base/http/page.ts'
 import { sendJson } from '../../../base/http/reply.ts'
 import type { JsonObject } from '../../../base/lib/json.ts'
+import { TASK_STATES } from '../../../base/lib/kinds-and-states.ts'
 import { page } from '../codecs.ts'
 import type { AccountEndpoint } from '../endpoint.ts'
 import { findOwnTask, TASK_ENDING, taskEndpoints, taskPaths, viewTask } from '../task-endpoints.ts'
@@ -24,7 +26,7 @@ const created = z.object({
     .nullable()
     .describe('null if the vendor’s response was lost, while the gateway searches for the task.'),
   model: z.string(),
-  status: z.enum(['queued', 'processing', 'succeeded', 'failed']),
+  status: z.enum(TASK_STATES),
   created_at: z.iso.datetime(),
 })
 
@@ -123,7 +125,7 @@ const listQuery = z.strictObject({
     .optional()
     .describe('next_cursor of the previous page.'),
   model: z.string().max(200).optional(),
-  status: z.enum(['queued', 'processing', 'succeeded', 'failed']).optional(),
+  status: z.enum(TASK_STATES).optional(),
 })
 
 export const listVideos: AccountEndpoint = {

@@ -1,4 +1,5 @@
 /** /v1/webhooks/deliveries: lists deliveries with their attempts, and redelivers. */
+
 import { z } from 'zod'
 import { readJsonBody } from '../../../base/http/body.ts'
 import { checkQuery, checkShape } from '../../../base/http/check-shape.ts'
@@ -6,6 +7,7 @@ import type { Context } from '../../../base/http/context.ts'
 import { toPage } from '../../../base/http/page.ts'
 import { sendJson } from '../../../base/http/reply.ts'
 import { isObject, tryParseJson } from '../../../base/lib/json.ts'
+import { DELIVERY_STATES } from '../../../base/lib/kinds-and-states.ts'
 import { dropUnset } from '../../../work/pipeline/request/unset.ts'
 import type { DeliveryFilter } from '../../../work/webhooks/store.ts'
 import { encode, givenTime, page } from '../codecs.ts'
@@ -32,7 +34,7 @@ const listQuery = z.strictObject({
     .optional()
     .describe('next_cursor of the previous page.'),
   task_id: z.string().max(200).optional().describe('Either id of the task.'),
-  status: z.enum(['pending', 'delivered', 'dropped']).optional(),
+  status: z.enum(DELIVERY_STATES).optional(),
   host: hostFilter.optional(),
   from: givenTime.optional().describe('Created at or after this time.'),
   to: givenTime.optional().describe('Created before this time.'),

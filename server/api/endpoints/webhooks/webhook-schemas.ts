@@ -1,6 +1,8 @@
 /** The public form of webhook deliveries. */
+
 import { z } from 'zod'
 import { GatewayError } from '../../../base/lib/errors.ts'
+import { DELIVERY_OUTCOMES, DELIVERY_STATES } from '../../../base/lib/kinds-and-states.ts'
 import type { DeliveryRow } from '../../../work/webhooks/store.ts'
 import { base64Text, encode, type SchemaRow, storedTime, time, timestamp } from '../codecs.ts'
 
@@ -8,7 +10,7 @@ const attempt = z.object({
   number: z.number().int(),
   started_at: storedTime,
   outcome: z
-    .enum(['accepted', 'refused', 'lost'])
+    .enum(DELIVERY_OUTCOMES)
     .nullable()
     .describe('null while in progress; lost if its sender died.'),
   status: z.number().int().nullable().describe('The HTTP status of the receiver.'),
@@ -22,7 +24,7 @@ export const deliverySchema = z.object({
   task_id: z.string().nullable().describe('null for a test.'),
   kind: z.string(),
   url: z.string(),
-  status: z.enum(['pending', 'delivered', 'dropped']),
+  status: z.enum(DELIVERY_STATES),
   redelivery_of: z.string().nullable().describe('The first delivery, whose bytes it sends again.'),
   redelivered_as: z.string().nullable().describe('The delivery that sends this one again.'),
   next_attempt_at: time.nullable(),

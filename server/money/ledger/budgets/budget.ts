@@ -1,10 +1,11 @@
 /** A budget: its scope, unit, period and use. */
+import type {
+  BUDGET_ACTIONS,
+  BUDGET_PERIODS,
+  BUDGET_SCOPES,
+  BUDGET_UNITS,
+} from '../../../base/lib/kinds-and-states.ts'
 import { formatAmount } from '../../../base/lib/money.ts'
-
-export const SCOPES = ['account', 'key', 'member', 'tag', 'end_user'] as const
-export const BUDGET_UNITS = ['money', 'call', 'input_token', 'output_token'] as const
-export const PERIODS = ['day', 'week', 'month', 'total'] as const
-export const ACTIONS = ['refuse', 'warn'] as const
 
 export type BudgetUnit = (typeof BUDGET_UNITS)[number]
 export type SetBy = 'operator' | 'owner'
@@ -13,13 +14,13 @@ export type SetBy = 'operator' | 'owner'
 export interface BudgetTerms {
   readonly unit: BudgetUnit
   readonly amount: bigint
-  readonly period: (typeof PERIODS)[number]
+  readonly period: (typeof BUDGET_PERIODS)[number]
   readonly time_zone: string
   /** 1 is Monday. */
   readonly week_start: number
   /** Model ids; null means all. */
   readonly models: readonly string[] | null
-  readonly action: (typeof ACTIONS)[number]
+  readonly action: (typeof BUDGET_ACTIONS)[number]
   /** Hundredths of the amount. */
   readonly thresholds: readonly number[]
   readonly end_users_max: number
@@ -27,7 +28,7 @@ export interface BudgetTerms {
 
 /** The callers that are counted; `subject` is the id of a key or person, a tag, or empty. */
 export interface BudgetScope {
-  readonly scope: (typeof SCOPES)[number]
+  readonly scope: (typeof BUDGET_SCOPES)[number]
   readonly subject: string
 }
 

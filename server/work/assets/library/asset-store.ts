@@ -1,7 +1,8 @@
 /** The SQL of gallery entries. Every read is bound to an account or to an unguessable token. */
+
 import type { Sql, TransactionSql } from 'postgres'
 import { behind, during, equal } from '../../../base/database/conditions.ts'
-import type { AssetKind } from './collect-assets.ts'
+import type { AssetKind, COPY_STATES } from '../../../base/lib/kinds-and-states.ts'
 
 /** The channel that wakes the copiers of every gateway when a transaction commits. */
 export const ASSET_NOTIFICATIONS = 'tributary_asset'
@@ -49,7 +50,7 @@ export interface AssetRow {
   readonly source_expires_at: Date
   readonly source_lives: boolean
   readonly token: string
-  readonly state: 'waiting' | 'stored' | 'failed'
+  readonly state: (typeof COPY_STATES)[number]
   readonly failure: string | null
   readonly storage_key: string | null
   readonly content_type: string | null

@@ -2,9 +2,9 @@
  * Reads the media from the result of a task that has succeeded. Runs inside the transaction that
  * ends the task, so an unexpected result yields fewer entries and never throws.
  */
-import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 
-export type AssetKind = 'image' | 'video' | 'last_frame' | 'erased'
+import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
+import type { AssetKind } from '../../../base/lib/kinds-and-states.ts'
 
 /** The members of a task that are read here. */
 export interface FinishedTask {

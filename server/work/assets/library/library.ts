@@ -2,11 +2,13 @@
  * The gallery and asset library of an account: its tasks' results, their links, and the state of
  * their copies in our storage.
  */
+
 import type { Readable } from 'node:stream'
 import type { Sql, TransactionSql } from 'postgres'
 import { withTransaction } from '../../../base/database/transaction.ts'
 import { newId, randomText } from '../../../base/lib/ids.ts'
 import type { JsonObject } from '../../../base/lib/json.ts'
+import type { AssetKind } from '../../../base/lib/kinds-and-states.ts'
 import { linkTo, TOKEN_CHARACTERS } from '../links.ts'
 import type { Blobs } from '../storage/blobs.ts'
 import type { ByteRange } from '../storage/storage.ts'
@@ -22,7 +24,6 @@ import {
   selectLinks,
 } from './asset-store.ts'
 import {
-  type AssetKind,
   collectAssets,
   type FinishedTask,
   type ResultAsset,

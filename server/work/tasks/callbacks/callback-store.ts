@@ -3,7 +3,7 @@
  * and its attempt locks the task first.
  */
 import type { Sql, TransactionSql } from 'postgres'
-import type { TaskKind } from '../../../base/lib/task-kinds.ts'
+import type { TaskKind } from '../../../base/lib/kinds-and-states.ts'
 import type { AttemptState, TaskRow } from '../task.ts'
 
 /** The task and the channel of an attempt. */

@@ -3,7 +3,7 @@
  * does not. Reads the list of every vendor that has one and names the others. Changes nothing.
  */
 import type { Sql } from 'postgres'
-import { TASK_KINDS, type TaskKind } from '../../../base/lib/task-kinds.ts'
+import { TASK_KINDS, type TaskKind } from '../../../base/lib/kinds-and-states.ts'
 import type { Quantities } from '../../../base/lib/units.ts'
 import type { CatalogSnapshot, ModelType } from '../../../money/catalog/catalog.ts'
 import { type TaskDriver, type TaskPoll, withChannel } from '../../../wire/upstreams/task-driver.ts'

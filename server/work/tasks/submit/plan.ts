@@ -2,7 +2,7 @@
 
 import { GatewayError } from '../../../base/lib/errors.ts'
 import type { JsonObject } from '../../../base/lib/json.ts'
-import type { TaskKind } from '../../../base/lib/task-kinds.ts'
+import type { TaskKind } from '../../../base/lib/kinds-and-states.ts'
 import type { Model } from '../../../money/catalog/catalog.ts'
 import { InvalidRequest } from '../../../wire/dialects/invalid-request.ts'
 import { UpstreamFailure } from '../../../wire/upstreams/failure.ts'

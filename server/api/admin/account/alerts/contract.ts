@@ -1,6 +1,7 @@
 /** Alerts of an account and of operators, and whether they arrived. */
+
 import { z } from 'zod'
-import { ALERT_EVENTS } from '../../../../work/alerts/alert.ts'
+import { ALERT_EVENTS, DELIVERY_STATES } from '../../../../base/lib/kinds-and-states.ts'
 import { page, paging, serial, span, text, time } from '../../common-schemas.ts'
 import { area, type Routes } from '../../route.ts'
 
@@ -17,7 +18,7 @@ export const alertRow = z.object({
     .record(z.string(), z.unknown())
     .describe('Those of its webhook, such as `budget_id` and `threshold`.'),
   webhook: z
-    .object({ delivery_id: z.string(), status: z.enum(['pending', 'delivered', 'dropped']) })
+    .object({ delivery_id: z.string(), status: z.enum(DELIVERY_STATES) })
     .nullable()
     .describe('Null: there was no `alert_url`, or the delivery is deleted.'),
   mails: z

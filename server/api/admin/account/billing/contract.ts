@@ -1,5 +1,7 @@
 /** An account's ledger entries with running balances, and ways to add credit. */
+
 import { z } from 'zod'
+import { CREDIT_KINDS } from '../../../../base/lib/kinds-and-states.ts'
 import {
   amount,
   count,
@@ -14,7 +16,7 @@ import { area, type Routes } from '../../route.ts'
 
 const shared = { tag: 'Console: money' } as const
 
-const creditKind = z.enum(['top_up', 'promotion', 'adjustment', 'forgiveness'])
+const creditKind = z.enum(CREDIT_KINDS)
 
 export const movement = z.object({
   id: z

@@ -1,6 +1,12 @@
 /** The budgets of an account, with what their current windows have seen. */
+
 import { z } from 'zod'
-import { ACTIONS, BUDGET_UNITS, PERIODS, SCOPES } from '../../../../money/ledger/budgets/budget.ts'
+import {
+  BUDGET_ACTIONS,
+  BUDGET_PERIODS,
+  BUDGET_SCOPES,
+  BUDGET_UNITS,
+} from '../../../../base/lib/kinds-and-states.ts'
 import { page, paging, text, timeZone } from '../../common-schemas.ts'
 import { area, type Routes } from '../../route.ts'
 
@@ -20,17 +26,17 @@ const user = z.object({
 
 const budget = z.object({
   id: z.string().describe('Of a spend limit the id of its key, where it is set.'),
-  scope: z.enum(SCOPES),
+  scope: z.enum(BUDGET_SCOPES),
   subject: z.string().nullable().describe('The key, the member’s address or the tag.'),
   subject_name: z.string().nullable(),
   unit: z.enum(BUDGET_UNITS),
   currency: z.string(),
   amount: quantity,
-  period: z.enum(PERIODS),
+  period: z.enum(BUDGET_PERIODS),
   time_zone: z.string(),
   week_start: z.int(),
   models: z.array(z.string()).nullable().describe('Null: every model.'),
-  action: z.enum(ACTIONS),
+  action: z.enum(BUDGET_ACTIONS),
   thresholds: z.array(z.int()),
   set_by: z.enum(['operator', 'owner']),
   window_start: moment,
@@ -56,7 +62,7 @@ export const budgetsContract = area(shared, {
       'the key’s.',
     query: z.object({
       ...paging,
-      scope: z.enum(SCOPES).optional(),
+      scope: z.enum(BUDGET_SCOPES).optional(),
       key: text(200).optional().describe('A key id: budgets that count calls of this key.'),
       search: text(200).optional().describe('A part of the subject, its name or the id.'),
       full: z.stringbool().optional().describe('True for those without room for a call.'),
@@ -76,15 +82,15 @@ export const budgetsContract = area(shared, {
       'All budgets that apply to a call have to have room for it, so that one of an owner never ' +
       'widens one of an operator.',
     body: z.strictObject({
-      scope: z.enum(SCOPES).default('account'),
+      scope: z.enum(BUDGET_SCOPES).default('account'),
       subject: text(256).default(''),
       unit: z.enum(BUDGET_UNITS).default('money'),
       amount,
-      period: z.enum(PERIODS),
+      period: z.enum(BUDGET_PERIODS),
       time_zone: timeZone.default('UTC'),
       week_start: z.int().min(1).max(7).default(1),
       models: z.array(text(200).min(1)).max(MODELS_MAX).nullable().default(null),
-      action: z.enum(ACTIONS).default('refuse'),
+      action: z.enum(BUDGET_ACTIONS).default('refuse'),
       thresholds: thresholds.exactOptional(),
       max_end_users: z.int().exactOptional(),
     }),
@@ -95,7 +101,7 @@ export const budgetsContract = area(shared, {
     role: 'owner',
     summary: 'Change a budget',
     description: 'It binds the next call. Owners change those that owners have set.',
-    body: z.strictObject({ amount, action: z.enum(ACTIONS), thresholds }).partial(),
+    body: z.strictObject({ amount, action: z.enum(BUDGET_ACTIONS), thresholds }).partial(),
     answer: budget,
     errors: [400],
   },

@@ -1,5 +1,7 @@
 /** The results of an account's tasks, and its uploaded files. */
+
 import { z } from 'zod'
+import { FILM_KINDS } from '../../../../base/lib/kinds-and-states.ts'
 import { libraryEntry } from '../../../endpoints/files/library-entry.ts'
 import { amount, count, page, paging, span, text, time } from '../../common-schemas.ts'
 import { area, type Routes } from '../../route.ts'
@@ -49,7 +51,7 @@ export const libraryContract = area(shared, {
   'GET /accounts/:account_id/assets': {
     role: 'member',
     summary: 'List the videos, last frames and subtitle-free copies of an account',
-    query: z.object({ ...filters, kind: z.enum(['video', 'last_frame', 'erased']).optional() }),
+    query: z.object({ ...filters, kind: z.enum(FILM_KINDS).optional() }),
     answer: page(asset),
   },
   'GET /accounts/:account_id/assets/:asset_id': {

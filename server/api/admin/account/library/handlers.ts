@@ -1,8 +1,8 @@
 /** Gallery, asset library and files, over the stores of the public API. */
 
 import { toPage } from '../../../../base/http/page.ts'
+import { type AssetKind, FILM_KINDS } from '../../../../base/lib/kinds-and-states.ts'
 import type { AssetRow } from '../../../../work/assets/library/asset-store.ts'
-import type { AssetKind } from '../../../../work/assets/library/collect-assets.ts'
 import { linkToFile } from '../../../../work/assets/links.ts'
 import type { FileRow } from '../../../../work/assets/uploads/file-store.ts'
 import { receiveFile } from '../../../endpoints/files/files.ts'
@@ -15,7 +15,6 @@ import type { libraryContract } from './contract.ts'
 import { readCharges, selectRunningErases } from './store.ts'
 
 const IMAGES = ['image'] as const
-const ASSETS = ['video', 'last_frame', 'erased'] as const
 
 type Query = ReadQuery<(typeof libraryContract)['GET /accounts/:account_id/gallery']>
 type AssetsQuery = ReadQuery<(typeof libraryContract)['GET /accounts/:account_id/assets']>
@@ -53,14 +52,14 @@ async function readAsset(
   services: AdminServices,
   { account_id: accountId, asset_id: id }: EntryParams,
 ) {
-  const row = found(await services.library.find(accountId, ASSETS, id), 'asset')
+  const row = found(await services.library.find(accountId, FILM_KINDS, id), 'asset')
   const entries = await addCharges(services, accountId, [row])
   const [asset] = await addErasing(services, accountId, entries)
   return found(asset, 'asset')
 }
 
 async function listAssets(services: AdminServices, accountId: string, query: AssetsQuery) {
-  const kinds = query.kind ? [query.kind] : ASSETS
+  const kinds = query.kind ? [query.kind] : FILM_KINDS
   const page = await listEntries(services, accountId, kinds, query)
   return { ...page, data: await addErasing(services, accountId, page.data) }
 }
@@ -102,7 +101,7 @@ export const libraryHandlers: HandlersOf<typeof libraryContract> = {
   'GET /accounts/:account_id/assets/:asset_id': ({ params }, services) =>
     readAsset(services, params),
   'DELETE /accounts/:account_id/assets/:asset_id': ({ params }, services) =>
-    removeEntry(services, params, ASSETS),
+    removeEntry(services, params, FILM_KINDS),
   async 'GET /accounts/:account_id/files'({ params, query }, { files, publicUrl }) {
     const accountId = params.account_id
     const { limit, cursor, purpose } = query

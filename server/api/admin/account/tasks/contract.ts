@@ -1,6 +1,12 @@
 /** The tasks of an account: state, charge and timeline. */
+
 import { z } from 'zod'
-import { TASK_KINDS } from '../../../../base/lib/task-kinds.ts'
+import {
+  ASSET_KINDS,
+  COPY_STATES,
+  TASK_KINDS,
+  TASK_STATES,
+} from '../../../../base/lib/kinds-and-states.ts'
 import { timelineEvent } from '../../../endpoints/account/task-timeline.ts'
 import { amount, page, paging, span, text, time } from '../../common-schemas.ts'
 import { area, type Routes } from '../../route.ts'
@@ -8,7 +14,7 @@ import { area, type Routes } from '../../route.ts'
 const shared = { tag: 'Console: tasks' } as const
 
 const kind = z.enum(TASK_KINDS)
-const status = z.enum(['queued', 'processing', 'succeeded', 'failed'])
+const status = z.enum(TASK_STATES)
 
 export const task = z.object({
   id: z.string(),
@@ -36,12 +42,10 @@ export const task = z.object({
 
 const media = z.object({
   asset_id: z.string(),
-  kind: z.enum(['image', 'video', 'last_frame', 'erased']),
+  kind: z.enum(ASSET_KINDS),
   url: z.string().nullable(),
   content_type: z.string().nullable(),
-  state: z
-    .enum(['waiting', 'stored', 'failed'])
-    .describe('State of the copy in the gateway’s storage.'),
+  state: z.enum(COPY_STATES).describe('State of the copy in the gateway’s storage.'),
 })
 
 const detail = task.extend({

@@ -1,6 +1,7 @@
 /** Lists tasks, shows one with its timeline, and cancels tasks. */
 
 import { toPage } from '../../../../base/http/page.ts'
+import { ASSET_KINDS } from '../../../../base/lib/kinds-and-states.ts'
 import type { TaskRow } from '../../../../work/tasks/task.ts'
 import { showTimeline } from '../../../endpoints/account/task-timeline.ts'
 import { catchUp } from '../../../endpoints/account/usage.ts'
@@ -10,12 +11,11 @@ import type { AdminServices } from '../../services.ts'
 import type { tasksContract } from './contract.ts'
 import { selectTaskList } from './store.ts'
 
-const MEDIA = ['image', 'video', 'last_frame', 'erased'] as const
 const MEDIA_MAX = 50
 
 async function listMedia({ library }: AdminServices, task: TaskRow) {
   const { account_id: accountId, id: taskId } = task
-  const rows = await library.list({ accountId, taskId, kinds: MEDIA, limit: MEDIA_MAX })
+  const rows = await library.list({ accountId, taskId, kinds: ASSET_KINDS, limit: MEDIA_MAX })
   return rows.map((row) => ({ ...row, asset_id: row.id, url: library.linkOf(row) ?? null }))
 }
 

@@ -1,5 +1,7 @@
 /** Consumption: each call with its charge lines, and figures over time. */
+
 import { z } from 'zod'
+import { ENDED_STATUSES } from '../../../../base/lib/kinds-and-states.ts'
 import { explainedUsage } from '../../../endpoints/account/usage-schemas.ts'
 import {
   amount,
@@ -28,7 +30,7 @@ const filters = {
   member: text(200).optional().describe('A user id: keys that this person created.'),
   tag: text(100).optional(),
   end_user: text(300).optional(),
-  status: z.enum(['succeeded', 'failed', 'cancelled', 'lost']).optional(),
+  status: z.enum(ENDED_STATUSES).optional(),
   request_id: text(200).optional(),
   task_id: text(200).optional(),
   charged_at_least: decimal.optional(),

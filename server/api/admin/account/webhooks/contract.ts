@@ -1,5 +1,7 @@
 /** The webhooks of an account: their secret, and every delivery with its attempts. */
+
 import { z } from 'zod'
+import { DELIVERY_OUTCOMES, DELIVERY_STATES } from '../../../../base/lib/kinds-and-states.ts'
 import {
   deliverySchema,
   hostFilter,
@@ -11,13 +13,13 @@ import { area, type Routes } from '../../route.ts'
 
 const shared = { tag: 'Console: webhooks' } as const
 
-const status = z.enum(['pending', 'delivered', 'dropped'])
+const status = z.enum(DELIVERY_STATES)
 
 export const listed = deliverySchema.omit({ attempts: true }).extend({
   attempts: z.int().describe('Attempts so far; at most four.'),
   last: z
     .object({
-      outcome: z.enum(['accepted', 'refused', 'lost']).nullable(),
+      outcome: z.enum(DELIVERY_OUTCOMES).nullable(),
       status: z.int().nullable(),
       error: z.string().nullable(),
       latency_ms: z.int().nullable(),

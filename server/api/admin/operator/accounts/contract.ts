@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { CURRENCY_PROBLEM, isCurrency } from '../../../../base/lib/currencies.ts'
+import { CREDIT_KINDS } from '../../../../base/lib/kinds-and-states.ts'
 import { amount, page, paging, text, time } from '../../common-schemas.ts'
 import { area, type Routes } from '../../route.ts'
 
@@ -36,7 +37,7 @@ export const operatorAccount = z.object({
 
 export const operatorCredit = z.object({
   id: z.string(),
-  kind: z.enum(['top_up', 'promotion', 'adjustment', 'forgiveness']),
+  kind: z.enum(CREDIT_KINDS),
   amount,
   reason: z.string(),
   actor: z.string(),
@@ -103,7 +104,7 @@ export const operatorAccountsContract = area(shared, {
     description: 'With an `event_id`, an event is posted only once.',
     body: z.strictObject({
       amount: z.string().describe('Decimal; negative only for an adjustment.'),
-      kind: z.enum(['top_up', 'promotion', 'adjustment', 'forgiveness']).default('top_up'),
+      kind: z.enum(CREDIT_KINDS).default('top_up'),
       reason: text(500).min(1),
       event_id: text(200).min(1).optional(),
     }),

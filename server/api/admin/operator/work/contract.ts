@@ -1,6 +1,12 @@
 /** Operators: calls, tasks and deliveries of all accounts. */
+
 import { z } from 'zod'
-import { TASK_KINDS } from '../../../../base/lib/task-kinds.ts'
+import {
+  DELIVERY_STATES,
+  ENDED_STATUSES,
+  TASK_KINDS,
+  TASK_STATES,
+} from '../../../../base/lib/kinds-and-states.ts'
 import { storedList } from '../../../endpoints/codecs.ts'
 import {
   hostFilter,
@@ -72,7 +78,7 @@ export const operatorDelivery = z.object({
   task_id: z.string().nullable(),
   kind: z.string(),
   url: z.string(),
-  state: z.enum(['pending', 'delivered', 'dropped']),
+  state: z.enum(DELIVERY_STATES),
   attempts: z.number(),
   last_status: z.number().nullable(),
   last_error: z.string().nullable(),
@@ -94,7 +100,7 @@ export const operatorWorkContract = area(shared, {
       ...accountFilter,
       model: text(200).optional(),
       endpoint: text(100).optional(),
-      status: z.enum(['succeeded', 'failed', 'cancelled', 'lost']).optional(),
+      status: z.enum(ENDED_STATUSES).optional(),
       review: z.stringbool().optional().describe('Only calls marked for review.'),
       request_id: text(100).optional(),
       loss: z
@@ -111,9 +117,7 @@ export const operatorWorkContract = area(shared, {
       ...span,
       ...accountFilter,
       kind: z.enum(TASK_KINDS).optional(),
-      status: z
-        .enum(['open', 'submitting', 'queued', 'processing', 'succeeded', 'failed'])
-        .optional(),
+      status: z.enum(['open', 'submitting', ...TASK_STATES]).optional(),
       channel: text(100).optional(),
       id: text(200).optional().describe('The gateway’s id or the upstream’s.'),
     }),
@@ -126,7 +130,7 @@ export const operatorWorkContract = area(shared, {
       ...span,
       ...accountFilter,
       host: hostFilter.optional(),
-      state: z.enum(['pending', 'delivered', 'dropped']).optional(),
+      state: z.enum(DELIVERY_STATES).optional(),
       task_id: text(100).optional(),
       id: text(100).optional(),
     }),
