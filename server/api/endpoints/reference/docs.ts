@@ -4,24 +4,23 @@ import type { Context } from '../../../base/http/context.ts'
 import { sendBytes } from '../../../base/http/reply.ts'
 import type { Endpoint, PlainEndpoint, PlainServices } from '../endpoint.ts'
 import { isServed, meteringOf } from '../serving.ts'
-import { describeEndpoint } from './operation.ts'
+import { describeEndpoints } from './operation.ts'
 import { PAGE_HEADERS } from './page/frame.ts'
 import { listReferencePages, pathOf, type ReferencePage, renderPage } from './page/page.ts'
 import { readSite, type Site, sendSite } from './site.ts'
 
 type Services = Pick<PlainServices, 'catalog' | 'endpoints' | 'upstreams'>
 
-function listPages(services: Services) {
+async function listPages(services: Services) {
   const models = [...services.catalog.snapshot().models.values()]
   const modelOf = (endpoint: Endpoint) =>
     models.find((model) => !meteringOf(endpoint) || isServed(endpoint, model, services))?.id
-  const endpoints = services.endpoints()
-  return listReferencePages(endpoints.map((one) => describeEndpoint(one, modelOf(one))))
+  return listReferencePages(await describeEndpoints(services.endpoints(), modelOf))
 }
 
 /** Sends a page of the reference, or else of the site. */
 async function sendPage(context: Context, services: PlainServices, slug: string): Promise<void> {
-  const pages = listPages(services)
+  const pages = await listPages(services)
   const page = pages.find((one) => one.slug === slug)
   if (!page) return sendSite(context, slug)
   const text = renderPage(pages, page, services.publicUrl, await readSite())
@@ -92,7 +91,8 @@ export const llmsTxt: PlainEndpoint = {
     example: () => ({}),
   },
   async handle(context, services) {
-    const text = renderContentsFile(listPages(services), services.publicUrl, await readSite())
+    const pages = await listPages(services)
+    const text = renderContentsFile(pages, services.publicUrl, await readSite())
     sendBytes(context, 200, TEXT_HEADERS, Buffer.from(text))
   },
 }

@@ -3,17 +3,33 @@ import { z } from 'zod'
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema
 
-/** Returns the schema of a request, with the defaults of absent fields. */
+type Side = 'request' | 'answer'
+
+/** Anybody may ask for the reference, and each conversion takes milliseconds: it is done once. */
+const converted: Readonly<Record<Side, WeakMap<z.ZodType, JsonSchema>>> = {
+  request: new WeakMap(),
+  answer: new WeakMap(),
+}
+
+/** Returns the schema of a request, with the defaults of absent fields. It is not to be changed. */
 export function describeRequest(schema: z.ZodType): JsonSchema {
-  return convert(schema, 'request')
+  return describe(schema, 'request')
 }
 
-/** Returns the schema of an answer's JSON: of a codec, its input. */
+/** Returns the schema of an answer's JSON: of a codec, its input. It is not to be changed. */
 export function describeAnswer(schema: z.ZodType): JsonSchema {
-  return convert(schema, 'answer')
+  return describe(schema, 'answer')
 }
 
-function convert(schema: z.ZodType, of: 'request' | 'answer'): JsonSchema {
+function describe(schema: z.ZodType, of: Side): JsonSchema {
+  const known = converted[of].get(schema)
+  if (known) return known
+  const described = convert(schema, of)
+  converted[of].set(schema, described)
+  return described
+}
+
+function convert(schema: z.ZodType, of: Side): JsonSchema {
   const { $schema: _, ...described } = z.toJSONSchema(schema, {
     io: 'input',
     unrepresentable: 'any',

@@ -1,9 +1,27 @@
 /** GET /openapi.json: the API reference as an OpenAPI 3.1 document. */
 import { z } from 'zod'
-import { sendJson } from '../../../base/http/reply.ts'
-import type { PlainEndpoint } from '../endpoint.ts'
+import { sendBytes } from '../../../base/http/reply.ts'
+import type { PlainEndpoint, PlainServices } from '../endpoint.ts'
 import { buildOpenapi } from './openapi.ts'
-import { describeEndpoint } from './operation.ts'
+import { describeEndpoints } from './operation.ts'
+
+const HEADERS = { 'content-type': 'application/json', 'access-control-allow-origin': '*' }
+
+/** The document of each gateway: a megabyte that anybody may ask for, and that never changes. */
+const documents = new WeakMap<PlainServices, Promise<Buffer>>()
+
+function documentOf(services: PlainServices): Promise<Buffer> {
+  const known = documents.get(services)
+  if (known) return known
+  const document = writeDocument(services)
+  documents.set(services, document)
+  return document
+}
+
+async function writeDocument({ publicUrl, endpoints }: PlainServices): Promise<Buffer> {
+  const operations = await describeEndpoints(endpoints())
+  return Buffer.from(JSON.stringify(buildOpenapi({ operations, publicUrl })))
+}
 
 export const openapi: PlainEndpoint = {
   kind: 'plain',
@@ -17,10 +35,5 @@ export const openapi: PlainEndpoint = {
     answer: z.looseObject({ openapi: z.string(), paths: z.looseObject({}) }),
     example: () => ({}),
   },
-  async handle(context, { publicUrl, endpoints }) {
-    const operations = endpoints().map((endpoint) => describeEndpoint(endpoint))
-    sendJson(context, 200, buildOpenapi({ operations, publicUrl }), {
-      'access-control-allow-origin': '*',
-    })
-  },
+  handle: async (context, services) => sendBytes(context, 200, HEADERS, await documentOf(services)),
 }

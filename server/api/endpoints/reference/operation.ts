@@ -1,5 +1,6 @@
 /** One endpoint of the reference: the input of both the OpenAPI document and the page. */
 
+import { setImmediate } from 'node:timers/promises'
 import type { Envelope } from '../../../base/http/envelope.ts'
 import type { Method } from '../../../base/http/router.ts'
 import { CALL_ERRORS, type Documentation, type Endpoint, type Example } from '../endpoint.ts'
@@ -52,6 +53,25 @@ export interface ReferenceOperation {
 }
 
 const MODEL_PLACEHOLDER = 'MODEL'
+
+const describedOnce = new WeakSet<Endpoint>()
+
+/**
+ * Describes endpoints. What has not been described before takes milliseconds each: other requests
+ * are served between any two of them.
+ */
+export async function describeEndpoints(
+  endpoints: readonly Endpoint[],
+  modelOf: (endpoint: Endpoint) => string | undefined = () => undefined,
+): Promise<ReferenceOperation[]> {
+  for (const endpoint of endpoints) {
+    if (describedOnce.has(endpoint)) continue
+    describeEndpoint(endpoint)
+    describedOnce.add(endpoint)
+    await setImmediate()
+  }
+  return endpoints.map((endpoint) => describeEndpoint(endpoint, modelOf(endpoint)))
+}
 
 /** Describes an endpoint. `model` is the one of its example. */
 export function describeEndpoint(
