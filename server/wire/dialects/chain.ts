@@ -2,8 +2,8 @@
 import type { Relay } from './relay.ts'
 
 /**
- * Chains two relays like `chainRelays`, with the report of the first: it has read the usage in the
- * vendor's own terms. An error of the second is added.
+ * Chains two relays like `chainRelays`, but returns the report of the first, which has read the
+ * usage in the vendor's own terms. An error of the second is added to it.
  */
 export function chainAfterReading(first: Relay, second: Relay): Relay {
   return {
@@ -15,7 +15,7 @@ export function chainAfterReading(first: Relay, second: Relay): Relay {
   }
 }
 
-/** The report is the second's: it has seen what the caller gets. */
+/** The report is that of the second, which has seen what the caller gets. */
 export function chainRelays(first: Relay, second: Relay): Relay {
   return {
     push(chunk) {

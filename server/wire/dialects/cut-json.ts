@@ -1,6 +1,6 @@
 /**
- * Takes parts out of a JSON body at any depth, in one pass over its bytes. The rest stays as the
- * caller sent it, for the reasons that splice.ts names.
+ * Removes parts of a JSON body at any depth, in one pass over its bytes. The rest stays as the
+ * caller sent it, for the reasons given in splice.ts.
  */
 import { CLOSING, COMMA, OPENING, readKey, scannerAt, skipSpace, skipValue } from './json-scan.ts'
 
@@ -26,8 +26,7 @@ interface Cut {
 
 /**
  * Returns the body without the members and elements at `paths`, or the same Buffer if it has none
- * of them. `bytes` must have been accepted by `parseRequestJson`. A duplicate key is taken out
- * twice.
+ * of them. `bytes` must have been accepted by `parseRequestJson`. A duplicate key is removed twice.
  */
 export function cutJson(bytes: Buffer, paths: readonly JsonPath[]): Buffer {
   const cuts: Cut[] = []
@@ -52,7 +51,7 @@ function growTree(paths: readonly JsonPath[]): Branches {
     let branches: Branches | null = root
     for (const [depth, step] of path.entries()) {
       const below: Branches | null | undefined = branches.get(step)
-      // What contains it is taken out already.
+      // Its container is already removed.
       if (below === null) break
       const next: Branches | null = depth === path.length - 1 ? null : (below ?? new Map())
       branches.set(step, next)
@@ -81,7 +80,7 @@ function cutContainer(scanner: Scanner, branches: Branches, cuts: Cut[]): void {
     const end = scanner.position
     if (branch === null) removed = { start: removed?.start ?? start, end }
     else {
-      // At the front the comma behind goes with it, elsewhere the one before.
+      // The first element is removed with the comma after it, any other with the comma before it.
       if (removed && keptEnd === undefined) cuts.push({ start: removed.start, end: start })
       else if (removed) cuts.push({ start: keptEnd ?? 0, end: removed.end })
       keptEnd = end

@@ -68,7 +68,7 @@ export function createFrameFilter(options: FrameFilterOptions): FrameFilter {
     end() {
       splitter.end()
       const last = out.at(-1)
-      // The last event may lack its blank line; a blank line too many means nothing.
+      // The last event may lack its blank line; an extra blank line has no meaning.
       if (isInsideOverflow || (last && !isLineEnd(last))) out.push(Buffer.from('\n\n'))
       isInsideOverflow = false
       return takeOut()
@@ -87,7 +87,10 @@ export function isLineEnd(frame: Buffer): boolean {
 
 const EVENT_LINE = /^(?::|data\b|event\b|id\b|retry\b|\s*$)/
 
-/** Returns true for text that is no event, such as a page of a proxy: it must not pass. */
+/**
+ * Returns true for text that is not an event, such as an error page of a proxy, which must not
+ * pass.
+ */
 export function isForeign(frame: Buffer): boolean {
   return !frame
     .toString('utf8')

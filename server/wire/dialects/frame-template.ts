@@ -52,7 +52,9 @@ function measure(frame: Buffer, head: Buffer, tail: Buffer): number {
   return length
 }
 
-/** Text with escapes counts in its decoded length; anything but one string is no match. */
+/**
+ * Text with escapes counts with its decoded length; anything but a single string does not match.
+ */
 function measureEscaped(frame: Buffer, start: number, end: number): number {
   const text = decode(frame, start, end)
   return text === undefined ? -1 : Buffer.byteLength(text)

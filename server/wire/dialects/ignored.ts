@@ -1,6 +1,6 @@
 /**
- * Names what a translation leaves out: members that the other dialect does not have. Answers list
- * them in a header, so that nothing is dropped silently.
+ * Lists the members that a translation omits because the other dialect does not have them. Answers
+ * name them in a header, so that nothing is dropped silently.
  */
 import { isObject, type JsonObject } from '../../base/lib/json.ts'
 
@@ -9,7 +9,7 @@ export function listIgnored(request: JsonObject, known: ReadonlySet<string>): st
   return Object.keys(request).filter((name) => !known.has(name) && isSet(request[name]))
 }
 
-/** Off, zero and empty values ask for nothing. */
+/** Values such as false, zero and empty ones request nothing. */
 function isSet(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0
   if (isObject(value)) return Object.keys(value).length > 0

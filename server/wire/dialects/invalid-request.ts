@@ -14,7 +14,7 @@ export class InvalidRequest extends Error {
   }
 }
 
-/** Throws for a field that is set and no number. */
+/** Throws for a field that is set but not a number. */
 export function checkNumbers(fields: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(fields)) {
     if (isAbsent(value) || typeof value === 'number') continue

@@ -92,7 +92,7 @@ interface Cursor {
   hasEscapedKeys: boolean
   /** The offset of the last string inside of a container. */
   lastString: number
-  /** Set once a reader below has returned false. */
+  /** Set once one of the readers below has returned false. */
   refusal: JsonRefusalReason | undefined
   /** Containers that are open around the position; 0 between the members that are read. */
   level: number
@@ -171,7 +171,7 @@ export function scannerAt(
   return { bytes, limits, position, refusal: undefined, pauseAt, hasEscapedKeys: false, ...counts }
 }
 
-/** Reads an object from its opening brace on. After a refusal the last member is the culprit. */
+/** Reads an object from its opening brace on. After a refusal the last member is the cause. */
 function* readMembers(
   cursor: Cursor,
   members: JsonMember[],
@@ -221,7 +221,10 @@ export function skipSpace(cursor: Cursor): number {
   return -1
 }
 
-/** Reads a key and its colon, leaves the cursor on the value. Returns undefined if it is none. */
+/**
+ * Reads a key and its colon, and leaves the cursor on the value. Returns undefined if there is no
+ * key.
+ */
 export function readKey(cursor: Cursor): string | undefined {
   const { bytes, position: start } = cursor
   if (bytes[start] !== QUOTE) return undefined
@@ -255,7 +258,10 @@ function* hasMoreKeys(bytes: Buffer, most: number, stepBytes: number): Generator
 /** Keys that need no folding: nearly all keys of nearly all bodies. */
 const PLAIN_KEY = /^[a-z0-9_]*$/
 
-/** One spelling for all letter cases; upper case first, because U+017F and U+212A fold so. */
+/**
+ * Folds all letter cases into one; to upper case first, because U+017F and U+212A only fold that
+ * way.
+ */
 export function foldKey(key: string): string {
   return PLAIN_KEY.test(key) ? key : key.toUpperCase().toLowerCase()
 }
@@ -281,7 +287,7 @@ export function skipValue(cursor: Cursor): boolean {
   }
 }
 
-/** Goes on with a container in which the cursor has paused. */
+/** Continues a container in which the cursor has paused. */
 function resume(cursor: Cursor): boolean {
   return cursor.position < cursor.bytes.length ? skipContainer(cursor) : stop(cursor, 'syntax')
 }

@@ -6,7 +6,7 @@
 import type { JsonObject } from '../../base/lib/json.ts'
 
 export interface LargeObjectReader {
-  /** Feeds bytes; what comes before the first `{` is skipped. Returns the object when it ends. */
+  /** Feeds bytes; everything before the first `{` is skipped. Returns the object when it ends. */
   push(bytes: Buffer): JsonObject | undefined
 }
 
@@ -41,7 +41,7 @@ class Reader implements LargeObjectReader {
   private expects: 'key' | 'colon' | 'value' | 'end' = 'key'
   private isInString = false
   private isEscaped = false
-  /** Offset of the part of this chunk that is kept; -1 while nothing is. */
+  /** Offset of the part of this chunk that is kept; -1 while nothing is kept. */
   private from = -1
   private pieces: Buffer[] = []
   private takenBytes = 0
@@ -67,7 +67,7 @@ class Reader implements LargeObjectReader {
     return undefined
   }
 
-  /** Returns the offset behind the string, or behind the bytes when it goes on. */
+  /** Returns the offset after the string, or after the bytes if the string continues. */
   private passString(bytes: Buffer, start: number): number {
     let at = start
     if (this.isEscaped) {
@@ -81,7 +81,7 @@ class Reader implements LargeObjectReader {
       if (backslash === -1) break
       at += backslash + 2
       if (at <= end) continue
-      // It hides the quote, or what the next chunk begins with.
+      // The backslash escapes the quote, or the first byte of the next chunk.
       this.isEscaped = at > bytes.length
       return Math.min(at, bytes.length)
     }
@@ -172,7 +172,7 @@ class Reader implements LargeObjectReader {
     else this.pieces.push(Buffer.from(piece))
   }
 
-  /** The value that was taken; undefined when it is too large, or no JSON. */
+  /** The value that was read; undefined if it is too large or not JSON. */
   private takeOut(bytes: Buffer, end: number): unknown {
     this.take(bytes.subarray(this.from, end))
     const text = Buffer.concat(this.pieces).toString('utf8')

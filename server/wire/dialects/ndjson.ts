@@ -1,7 +1,7 @@
 /**
- * Cuts a stream into its JSON objects at any chunking. Line feeds between objects are usual but
- * not promised, so the braces decide; a broken object ends at the next place that cannot belong
- * to it, and what follows is read again. Linear in the bytes, one object of limited size held.
+ * Cuts a stream into its JSON objects at any chunking. Line feeds between objects are usual but not
+ * promised, so the braces decide; a broken object ends at the next byte that cannot belong to it,
+ * and reading restarts there. Takes linear time, and holds at most one object of limited size.
  */
 
 export interface NdjsonSplitter {

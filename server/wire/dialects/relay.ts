@@ -8,7 +8,10 @@ import type { Quantities } from '../../base/lib/units.ts'
 export interface Relay {
   /** Feeds upstream bytes. Returns the bytes for the caller: often the very same Buffer. */
   push(chunk: Buffer): Buffer | undefined
-  /** The upstream ended its body. Returns the last bytes for the caller, if any are left. */
+  /**
+   * Called when the upstream has ended its body. Returns the last bytes for the caller, if any are
+   * left.
+   */
   end(): Buffer | undefined
   /**
    * The upstream broke off (reset, idle time-out, shutdown). Returns what the caller's dialect
@@ -28,7 +31,9 @@ export interface RelayFailure {
   readonly message: string
 }
 
-/** A part of the work that another model than the one called did: an advisor, a fallback. */
+/**
+ * A part of the work that was done by a model other than the one called: an advisor or a fallback.
+ */
 export interface ModelPass {
   /** The vendor's id of that model, as the answer states it. */
   readonly model: string
@@ -97,7 +102,7 @@ export interface RelayReport {
   readonly answerId?: string
   /** Ids of the items of the answer, which the vendor stores with it. */
   readonly itemIds?: readonly string[]
-  /** Ids of what the vendor keeps in any case: containers, spoken answers. */
+  /** Ids of objects that the vendor keeps in any case: containers, spoken answers. */
   readonly keptIds?: readonly string[]
   /** An error that the upstream reported inside a body whose status was 200. */
   readonly error?: RelayFailure & { readonly code?: string }

@@ -21,7 +21,7 @@ export interface SseSplitter {
   end(): void
   /** Bytes of an unfinished event that are held back. */
   pendingBytes(): number
-  /** Bytes of memory for them. */
+  /** Bytes of memory for the bytes held back. */
   heldBytes(): number
 }
 

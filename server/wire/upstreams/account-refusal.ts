@@ -1,6 +1,6 @@
 /**
  * Recognises refusals about the channel's account by their words: some vendors refuse for quota or
- * concurrency under a status and a code that say that the request is at fault.
+ * concurrency reasons with a status and a code that blame the request.
  */
 import { writeJson } from '../../base/lib/json.ts'
 import type { FailureKind } from './failure.ts'
@@ -26,8 +26,9 @@ const CHANNEL = new RegExp(
 )
 
 /**
- * Returns `kind`, or for a rejection the kind that its words state. Words of the request itself
- * prove nothing: vendors repeat them, and a caller could put a channel into cooldown by them.
+ * Returns `kind`, or for a rejection the kind that its words indicate. Words from the request
+ * itself are ignored: vendors repeat them, and a caller could use them to put a channel into
+ * cooldown.
  */
 export function refineRejection(
   kind: FailureKind,

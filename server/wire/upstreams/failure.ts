@@ -20,7 +20,7 @@ export interface FailureDetails {
   readonly code?: string | undefined
   readonly param?: string | undefined
   readonly retryAfterSeconds?: number | undefined
-  /** True for a complete error in the vendor's own form: no page of a proxy between us. */
+  /** True for a complete error in the vendor's own form, as opposed to an error page of a proxy. */
   readonly isStated?: boolean
   /** The vendor's answer, for endpoints that pass refusals through. */
   readonly answer?: { readonly contentType: string; readonly body: Buffer }
@@ -55,8 +55,8 @@ export function classifyStatus(status: number): FailureKind {
 }
 
 /**
- * Returns what the failed creation of a task proves. The page of something between us is no verdict
- * about the request, unless that is too large.
+ * Returns the failure of a task creation. An error page of a proxy says nothing about the request,
+ * except that it is too large.
  */
 export function readCreationFailure(failure: UpstreamFailure): UpstreamFailure {
   const { kind, details } = failure
@@ -76,7 +76,7 @@ export function refuseIfStated(failure: UpstreamFailure): UpstreamFailure {
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-/** A longer wait is no answer to a call: vendors' longest quotas are those of a day. */
+/** A longer wait is useless to a caller: the longest quotas of vendors are daily. */
 const RETRY_SECONDS_MAX = 86_400
 
 /**

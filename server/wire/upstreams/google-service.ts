@@ -14,7 +14,7 @@ const TOKEN_URI = 'https://oauth2.googleapis.com/token'
 
 const keyFile = z.object({
   client_email: z.string().min(1),
-  private_key: z.string().refine(isPrivateKey, 'is no private key in PEM'),
+  private_key: z.string().refine(isPrivateKey, 'is not a private key in PEM format'),
   private_key_id: z.string().optional(),
   project_id: z.string().optional(),
   token_uri: z.url({ protocol: /^https?$/ }).default(TOKEN_URI),
@@ -27,7 +27,7 @@ export const serviceAccount = z.union([
     .string()
     .transform((text, context) => {
       const parsed = tryParseJson(Buffer.from(text))
-      if (parsed === undefined) context.addIssue({ code: 'custom', message: 'is no JSON' })
+      if (parsed === undefined) context.addIssue({ code: 'custom', message: 'is not JSON' })
       return parsed
     })
     .pipe(keyFile),
@@ -47,8 +47,9 @@ const NAMED_HOST =
   /^(?!localhost$)[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?!internal$|local$|localhost$)[a-z]{2,}$/
 
 /**
- * Returns why tokens must not be asked for at the address that a key file names, or undefined: it
- * gets what is signed here, so it is a public host over TLS, or the channel's own.
+ * Returns why tokens must not be requested from the address in a key file, or undefined. That
+ * address receives signed statements, so it must be a public host over TLS, or the channel's own
+ * host.
  */
 export function refuseTokenUri(
   { token_uri: uri }: ServiceAccount,
@@ -60,7 +61,10 @@ export function refuseTokenUri(
   return 'token_uri must be https at a public host, or at the host of base_url'
 }
 
-/** At most; of short tokens a quarter of their life. */
+/**
+ * The longest time before its end at which a token is renewed; for short-lived tokens, a quarter of
+ * their lifetime.
+ */
 const EARLY_MS = 5 * 60_000
 const KEPT_MAX = 1_000
 const LIFE_SECONDS = 3_600
@@ -68,7 +72,7 @@ const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
 
 interface Kept {
   token?: string
-  /** From here on a new one is asked for, though the token is still good. */
+  /** From this time on a new token is requested, although this one is still valid. */
   staleAtMs: number
   endsAtMs: number
   flight?: Promise<void> | undefined
@@ -81,7 +85,7 @@ export interface TokenCache {
   drop(account: ServiceAccount, token: string): void
 }
 
-/** Tokens are kept for each account, and asked for once however many calls wait. */
+/** Tokens are cached per account, and requested once however many calls wait. */
 export function createTokenCache(): TokenCache {
   const kept = new Map<string, Kept>()
   const entryOf = (account: ServiceAccount): Kept => {
@@ -103,7 +107,8 @@ export function createTokenCache(): TokenCache {
         await entry.flight
       }
       if (entry.token !== undefined && wire.now() < entry.staleAtMs) return entry.token
-      // The call that asks for all may be cancelled: those that waited for it ask once themselves.
+      // The call that requests the token for all may be cancelled; those that waited for it then
+      // request one themselves, once.
       const isShared = entry.flight !== undefined
       try {
         await ask().catch((error) => (isShared ? ask() : Promise.reject(error)))
@@ -225,7 +230,7 @@ function classifyError(error: GoogleError, status: number, value: unknown): Upst
   return new UpstreamFailure(kind, { status, message, retryAfterSeconds })
 }
 
-/** A bad key is a 400, and a quota of the day is no load that passes. */
+/** An invalid key is reported as a 400, and a daily quota is not a temporary overload. */
 function isOfAccount({ reason, isQuotaOfDay = false }: GoogleError): boolean {
   return isQuotaOfDay || (reason !== undefined && BAD_KEYS.has(reason))
 }

@@ -10,7 +10,7 @@ export function isDocument({ headers }: WireResponse): boolean {
   return /^application\/json\b/i.test(asString(headers['content-type']) ?? '')
 }
 
-/** Returns true for an answer that is called a page. Some servers call everything so. */
+/** Returns true for an answer with an HTML content type. Some servers use it for everything. */
 export function isPage({ headers }: WireResponse): boolean {
   return /^text\/html\b/i.test(asString(headers['content-type']) ?? '')
 }
@@ -24,7 +24,7 @@ export function isStream(response: WireResponse, isStreamRequested: boolean): bo
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024
 /** The bytes, and what they are parsed to, or were compressed to. */
 const WHOLE_FACTOR = 2
-/** A large answer waits so long for its share of memory. */
+/** The longest time that a large answer waits for its share of memory. */
 const ROOM_WAIT_MS = 20_000
 const TOO_MUCH = 'the answers to this account that are read here are too large together'
 
@@ -49,7 +49,8 @@ export async function readJsonAnswer(response: WireResponse): Promise<JsonObject
 export async function readJsonDocument(response: WireResponse, bytesMax: number): Promise<unknown> {
   const { room } = response
   const portion = room?.memory.bytes.portion(room.account, 'whole')
-  // All at once: answers that wait for each other's room would never end.
+  // The room is taken all at once: answers that each hold part of it would wait for each other for
+  // ever.
   const takeRoom = async () => {
     if (!portion || portion.amount > 0) return
     const amount = bytesMax * WHOLE_FACTOR

@@ -1,7 +1,7 @@
 /**
- * The kit of drivers for vendors with a key and JSON: one request creates a task, another reads
- * it. A driver names its paths and what its documents mean; a method of its own may replace
- * any that this builds.
+ * Builds drivers for vendors that use a key and JSON: one request creates a task, another reads it.
+ * A driver states its paths and how to read its documents, and may replace any method that is built
+ * here.
  */
 import { asString, type JsonObject, member, printValue } from '../../base/lib/json.ts'
 import { readResultUrl } from '../../base/lib/result-url.ts'
@@ -21,7 +21,7 @@ import type {
 } from './task-driver.ts'
 import type { Wire, WireResponse } from './wire.ts'
 
-/** The settings of a channel: with a key, or with something that makes keys. */
+/** The settings of a channel, with a key or with something that generates keys. */
 type TaskChannel = Omit<KeyedChannel, 'api_key'> & { readonly api_key?: string | undefined }
 
 /** A task that was read, and the wire for requests about its result. */
@@ -95,7 +95,7 @@ export function restTasks<Settings extends TaskChannel>({
   }
 }
 
-/** Returns the state of a task that has not succeeded; a word that nobody documents is thrown. */
+/** Returns the state of a task that has not succeeded. Throws for an undocumented status word. */
 export function readUnfinished(task: JsonObject): TaskPoll | undefined {
   const status = readTaskStatus(task.status)
   switch (status) {
@@ -170,7 +170,9 @@ export function prepareVideo(
   }
 }
 
-/** A vendor's list never has more pages than this within the time of a lost answer. */
+/**
+ * The most pages that a vendor's list can have for the time in which an answer may have been lost.
+ */
 const PAGES_MAX = 20
 
 /** Reads a list page by page. Throws `failed` for an endless one. */

@@ -1,4 +1,4 @@
-/** Reads what vendors' answers about tasks have in common: an id, a status, no such task. */
+/** Reads what vendors' answers about tasks have in common: ids, statuses, and unknown tasks. */
 
 import { asString, isObject, type JsonObject, member, tryParseJson } from '../../base/lib/json.ts'
 import { isStatedError } from '../dialects/reported-error.ts'
@@ -40,8 +40,8 @@ function hasEnded(status: TaskStatus | undefined): boolean {
 }
 
 /**
- * Reads an id that is a text or, as some gateways in between write it, a whole number. Dots alone
- * would lead to another path.
+ * Reads an id that is a text or, as some gateways in between write it, a whole number. An id that
+ * consists only of dots would lead to another path.
  */
 export function readUpstreamId(id: unknown): string | undefined {
   if (typeof id === 'string' && id !== '' && id !== '.' && id !== '..') return id
@@ -65,7 +65,9 @@ const STATUS_OF: ReadonlyMap<string, TaskStatus> = new Map(
   ),
 )
 
-/** Returns the meaning of a vendor's word in any case; undefined for one that nobody documents. */
+/**
+ * Returns the meaning of a vendor's status word, ignoring case; undefined for an undocumented one.
+ */
 export function readTaskStatus(word: unknown): TaskStatus | undefined {
   return typeof word === 'string' ? STATUS_OF.get(word.trim().toLowerCase()) : undefined
 }

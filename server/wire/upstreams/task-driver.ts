@@ -130,7 +130,7 @@ export interface TaskDriver<Settings = unknown> {
   rules?(model: Pick<TaskOrder<Settings>, 'settings' | 'upstreamModel' | 'details'>): VideoRules
   /** Formats of recordings that the vendor takes, and those that are converted for it. */
   readonly recordings?: { readonly taken: readonly string[]; readonly converted: readonly string[] }
-  /** Fields of the request that this driver never reads, so that any value of them is good. */
+  /** Fields of the request that this driver never reads, so that any value is accepted. */
   readonly ignores?: readonly string[]
   /** Submits the order once. Rejects with `unknown` whenever it may have been accepted. */
   submit(wire: Wire, order: TaskOrder<Settings>, attempt: TaskAttempt): Promise<SubmittedTask>

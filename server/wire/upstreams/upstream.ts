@@ -50,7 +50,7 @@ export interface RequestFile {
   readonly bytes: number
   /** Length of a recording, measured once it was received, rounded up. */
   readonly seconds?: number
-  /** The reason why that is a guess, after the word `file`. */
+  /** The reason why the length is a guess, which completes a sentence that begins with `file`. */
   readonly fault?: string
   /** Reads up to the buffer's length from `position`; returns the number of bytes read. */
   read(buffer: Uint8Array, position: number): Promise<number>
@@ -229,8 +229,8 @@ export interface Upstream<Settings = unknown> {
    */
   readonly listModels?: (wire: Wire, settings: Settings) => Promise<WireResponse>
   /**
-   * Asks at a path of the channel's address with a GET, which tells whether something is there;
-   * absent where no path is in doubt. The wire only reads.
+   * Sends a GET to a path of the channel's address to find out whether anything is served there;
+   * absent if no path is in doubt. The wire only reads.
    */
   readonly askAt?: (wire: Wire, settings: Settings, path: string) => Promise<WireResponse>
   /** Submits and polls tasks; see task-driver.ts. */

@@ -21,7 +21,7 @@ export interface WireResponse {
   readonly headers: IncomingHttpHeaders
   /** Must be read to its end or destroyed. */
   readonly body: Readable
-  /** Counts its bytes while they are kept; absent for those that no account causes. */
+  /** Counts its bytes while they are kept; absent for requests that no account has caused. */
   readonly room?: WireRoom | undefined
 }
 

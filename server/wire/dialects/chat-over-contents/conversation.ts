@@ -1,7 +1,6 @@
 /**
- * Writes turns as `contents`: calls with their signatures, and the results of one step alone in a
- * content of their own, in the order of the calls
- * (docs/protocols/google.md#request).
+ * Writes turns as `contents`: calls with their signatures, and the results of one step in a
+ * separate content, in the order of the calls (docs/protocols/google.md#request).
  */
 
 import { tryParseInner } from '../../../base/lib/exact-numbers.ts'
@@ -12,13 +11,13 @@ import { STAND_IN } from '../contents/signature.ts'
 
 export interface ContentsForm {
   /**
-   * `kept`: signatures as they came. `replaced`: the vendor refused one, and gets its stand-in for
-   * all. `none`: the model has none.
+   * `kept`: signatures are sent as they came. `replaced`: the vendor refused one, so all are
+   * replaced by its stand-in. `none`: the model has none.
    */
   readonly signatures: 'kept' | 'replaced' | 'none'
   /** True if calls have ids. */
   readonly hasIds: boolean
-  /** True if results of tools may hold media. */
+  /** True if tool results may contain media. */
   readonly mediaInResults: boolean
 }
 
@@ -41,7 +40,7 @@ export function writeContents(turns: readonly MessagesTurn[], form: ContentsForm
   })
 }
 
-/** Returns the parts of a system instruction, or of a user's content. */
+/** Returns the parts of a system instruction or of a user turn. */
 export function partsOf(blocks: readonly MessagesBlock[]): JsonObject[] {
   return blocks.flatMap(({ type, part, text }) => {
     if (type === 'part' && isObject(part)) return [part]
@@ -79,7 +78,7 @@ function sign(part: JsonObject, mark: unknown, { signatures }: ContentsForm): Js
   return signatures === 'kept' && thoughtSignature ? { ...rest, thoughtSignature } : rest
 }
 
-/** The first call of a step is refused without a signature. */
+/** The vendor refuses a step whose first call has no signature. */
 function writeCall(block: MessagesBlock, isFirst: boolean, form: ContentsForm): JsonObject {
   const { id, name, input, signature } = block
   const own = form.signatures === 'kept' ? signature : undefined
@@ -138,7 +137,7 @@ function toBlocks(content: unknown): readonly MessagesBlock[] {
   return Array.isArray(content) ? content : []
 }
 
-/** A result is an object: a text is wrapped in one. */
+/** A result must be an object, so a text is wrapped in one. */
 function readResponse(text: string, isFailed: boolean): JsonObject {
   if (isFailed) return { error: text }
   const parsed = text.trimStart().startsWith('{') ? tryParseInner(text) : undefined

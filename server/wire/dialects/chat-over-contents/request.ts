@@ -1,6 +1,6 @@
 /**
- * Translates a chat request to the contents format. It is built from known fields, never copied: a
- * field that a caller adds does not reach the vendor.
+ * Translates a chat request to the contents format. The new request is built from known fields and
+ * never copied, so that a field that a caller adds does not reach the vendor.
  */
 import { isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { stringifyWellFormed } from '../../../base/lib/text/well-formed.ts'
@@ -25,17 +25,17 @@ export interface ContentsRequestOptions {
 
 export interface ContentsRequest {
   readonly body: Buffer
-  /** The tier in the vendor's word, where the request names one. */
+  /** The vendor's name of the tier, if the request names one. */
   readonly tier: string | undefined
   /** True if the vendor may search. */
   readonly searches: boolean
-  /** Members of the chat request that the vendor does not get. */
+  /** Members of the chat request that are not sent to the vendor. */
   readonly ignored: readonly string[]
 }
 
 const GO_ON = 'Go on with your last answer exactly where it stops, without repeating any of it.'
 
-/** Throws `InvalidRequest` for what the format or the model does not take. */
+/** Throws `InvalidRequest` for anything that the format or the model does not support. */
 export function translateToContents(
   request: JsonObject,
   options: ContentsRequestOptions,
@@ -78,7 +78,10 @@ interface Format {
 
 const NOTHING: Format = { config: {}, instruction: [] }
 
-/** Older models take no form of the answer beside tools: it is described to them. */
+/**
+ * Older models do not accept an answer format together with tools, so it is described in the
+ * prompt.
+ */
 function translateFormat(format: unknown, isTaken: boolean): Format {
   const type = member(format, 'type')
   if (!isObject(format) || type === 'text') return NOTHING

@@ -1,6 +1,7 @@
 /**
- * Translates limits, sampling, thinking and the form of the answer. What a generation of models
- * refuses is mended here, and named (docs/protocols/google.md#generations).
+ * Translates limits, sampling, thinking and the answer format. Parameters that a generation of
+ * models refuses are corrected here, and named in the answer
+ * (docs/protocols/google.md#generations).
  */
 import { asString, isAbsent, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { type Generation, SIGNING, STRICT } from '../contents/generation.ts'
@@ -9,13 +10,13 @@ import { checkNumbers, InvalidRequest } from '../invalid-request.ts'
 
 export interface ContentsParameters {
   readonly generationConfig: JsonObject
-  /** The tier in the vendor's word; undefined: the account's own. */
+  /** The vendor's name of the tier; undefined: the account's default. */
   readonly tier: string | undefined
   readonly ignored: readonly string[]
 }
 
 const STOPS_MAX = 5
-/** The most of one request, at models that go on over several. */
+/** The most per request, for models that continue over several requests. */
 const STREAM_TOKENS_MAX = 65_536
 const WHOLE_TOKENS_MAX = 32_768
 /** From this generation on, sampling has no effect. */
@@ -72,7 +73,7 @@ function namesOf(request: JsonObject, names: object): string[] {
   return Object.keys(names).filter((name) => !isAbsent(request[name]))
 }
 
-/** Throws for fields whose effect the caller would miss in the answer. */
+/** Throws for fields whose effect would be missing from the answer. */
 function refuseUnsupported({ n, logprobs, ...request }: JsonObject): void {
   if (!isAbsent(n) && n !== 1)
     throw new InvalidRequest('n', 'this model gives one answer per request')
@@ -169,7 +170,7 @@ const BUDGETS: ReadonlyMap<string, number> = new Map([
   ['max', 24_576],
 ])
 const BUDGET_MAX = 24_576
-/** The least of a model that always thinks. */
+/** The smallest budget of a model that always thinks. */
 const PRO_BUDGET_MIN = 128
 const LEVELS: ReadonlyMap<string, string> = new Map([
   ['none', 'MINIMAL'],
@@ -181,7 +182,7 @@ const LEVELS: ReadonlyMap<string, string> = new Map([
   ['max', 'HIGH'],
 ])
 
-/** Thoughts are shown wherever there are some: they are billed in any case. */
+/** Thoughts are always requested, since they are billed in any case. */
 function translateThinking(request: JsonObject, generation: Generation): Thinking {
   const { reasoning_effort: named, thinking } = request
   const effort = readEffort(named, thinking)
@@ -212,7 +213,10 @@ function fit(tokens: number, least: number): number {
   return Math.min(Math.max(tokens, least), BUDGET_MAX)
 }
 
-/** Some chat clients switch thinking, with or without a budget, in place of naming an effort. */
+/**
+ * Some chat clients switch thinking on or off, with or without a budget, instead of naming an
+ * effort.
+ */
 function readEffort(named: unknown, thinking: unknown): string | undefined {
   const effort = asString(named)?.toLowerCase()
   if (effort !== undefined && LEVELS.has(effort)) return effort

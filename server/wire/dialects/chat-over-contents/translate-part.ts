@@ -7,12 +7,15 @@ import { readCarried } from '../contents/signature.ts'
 import { type FileData, readDataUrl, readFileData } from '../file-data.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 
-/** A block whose member `part` is a part of the format. */
+/** A block whose member `part` is a part in this format. */
 function partBlock(part: JsonObject): MessagesBlock {
   return { type: 'part', part }
 }
 
-/** Reads messages for this format: the order of turns is that of messages, their parts are not. */
+/**
+ * Reads messages for this format, which has the turn order of the messages format but parts of its
+ * own.
+ */
 export const OF_CONTENTS: ContentReading = {
   content: translateContent,
   before(message) {
@@ -74,8 +77,8 @@ function urlOf(value: unknown): string | undefined {
 }
 
 /**
- * An image of an earlier answer comes back with its signature. Nothing but an image is taken: the
- * hold is that of one, and a video or a text in its place costs many times that.
+ * Returns an image of an earlier answer with its signature. Only an image is accepted: the hold is
+ * for an image, and a video or a text in its place would cost many times that.
  */
 function translateImage(part: unknown, param: string): MessagesBlock[] {
   const block = mediaBlock(urlOf(member(part, 'image_url')), param, 'image/jpeg')
@@ -130,7 +133,7 @@ function readAudio(audio: unknown, param: string): JsonObject {
   const [data, format] = [asString(member(audio, 'data')), asString(member(audio, 'format'))]
   if (!data) throw new InvalidRequest(`${param}.input_audio.data`, 'is required')
   const inline = readDataUrl(data) ?? { media: `audio/${format ?? 'wav'}`, data }
-  // The hold is that of sound, and of a video more is billed.
+  // The hold is for sound, and a video would be billed higher.
   if (/^audio\/[\w.+-]{1,40}$/i.test(inline.media)) return toInline(inline)
   throw new InvalidRequest(`${param}.input_audio`, 'must be sound')
 }

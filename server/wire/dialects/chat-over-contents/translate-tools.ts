@@ -6,14 +6,14 @@ import { InvalidRequest } from '../invalid-request.ts'
 import { DEFAULT_MESSAGES_QUIRKS } from '../messages/quirks.ts'
 
 export interface ContentsTools {
-  /** `tools` and `toolConfig`, as far as there are any. */
+  /** `tools` and `toolConfig`; each is absent if empty. */
   readonly members: JsonObject
   readonly hasFunctions: boolean
   readonly searches: boolean
   readonly ignored: readonly string[]
 }
 
-/** Throws for a search that the channel's model does not sell. */
+/** Throws for a search if the channel's model has no price for it. */
 export function translateTools(request: JsonObject, sellsSearch: boolean): ContentsTools {
   const { web_search_options: search, ...others } = request
   const offered = translateChatTools(others, DEFAULT_MESSAGES_QUIRKS)
@@ -22,7 +22,7 @@ export function translateTools(request: JsonObject, sellsSearch: boolean): Conte
   if (!isAbsent(search) && !sellsSearch) {
     throw new InvalidRequest('web_search_options', 'this model does not search')
   }
-  // Both together need parts that other dialects cannot give back.
+  // Search and functions together require parts that clients of other dialects cannot return.
   const searches = !isAbsent(search) && !hasFunctions && request.tool_choice !== 'none'
   const declared = { functionDeclarations: functions.map(declare) }
   const tools = [...(hasFunctions ? [declared] : []), ...(searches ? [{ googleSearch: {} }] : [])]
@@ -41,7 +41,7 @@ export function translateTools(request: JsonObject, sellsSearch: boolean): Conte
   }
 }
 
-/** The format knows no bounds of a search. */
+/** The format has no limits for a search. */
 function listLost(request: JsonObject): string[] {
   const { web_search_options: options } = request
   const lost = ['filters', 'user_location', 'max_uses'].filter((name) => {
@@ -50,7 +50,9 @@ function listLost(request: JsonObject): string[] {
   return [...listIgnoredSearch(request), ...lost.map((name) => `web_search_options.${name}`)]
 }
 
-/** A function without parameters has no schema: an empty one is refused. */
+/**
+ * A function without parameters is sent without a schema, because the vendor refuses an empty one.
+ */
 function declare(tool: unknown): JsonObject {
   const [name, description] = [member(tool, 'name'), member(tool, 'description')]
   const schema = member(tool, 'input_schema')

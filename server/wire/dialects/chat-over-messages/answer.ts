@@ -14,11 +14,14 @@ export interface ChatAnswerOptions {
   readonly created: number
   /** True if a stream ends with the chunk that contains only usage. */
   readonly includeUsage: boolean
-  /** True if the caller used `functions`, and so reads one `function_call` for `tool_calls`. */
+  /**
+   * True if the caller used `functions`, and therefore expects one `function_call` instead of
+   * `tool_calls`.
+   */
   readonly legacyFunctions?: boolean
-  /** Names of tools of free text, whose calls have the form `custom`. */
+  /** Names of free-text tools, whose calls have the form `custom`. */
   readonly customTools?: ReadonlySet<unknown>
-  /** Stands in for the input tokens that the upstream did not state. */
+  /** Used if the upstream did not state the input tokens. */
   readonly inputTokensEstimate: number
   /** Options for reading usage, from the translated request. */
   readonly usage?: MessagesUsageOptions

@@ -23,7 +23,7 @@ export interface TranslateChatRequestOptions {
 export interface TranslatedChatRequest {
   /** The body for the upstream. */
   readonly body: Buffer
-  /** Members of the request that the upstream does not get. */
+  /** Members of the request that are not sent upstream. */
   readonly ignored: readonly string[]
 }
 
@@ -58,7 +58,7 @@ export function translateChatRequest(
   }
 }
 
-/** The format refuses thinking before an answer that the caller begins. */
+/** The format refuses thinking if the caller prefills the answer. */
 function isPrefill(turns: readonly MessagesTurn[]): boolean {
   return turns.at(-1)?.role === 'assistant'
 }

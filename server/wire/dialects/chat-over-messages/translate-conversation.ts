@@ -13,10 +13,10 @@ export interface MessagesConversation {
   readonly messages: readonly MessagesTurn[]
 }
 
-/** Makes blocks of the parts of messages: for another format they may be other ones. */
+/** Converts the parts of messages to blocks, which differ by target format. */
 export interface ContentReading {
   readonly content: (content: unknown, param: string) => MessagesBlock[]
-  /** Return the blocks of an assistant message that stand in members of their own. */
+  /** Returns the blocks of an assistant message that are in separate members. */
   readonly before: (message: JsonObject) => readonly MessagesBlock[]
   readonly after: (message: JsonObject, param: string) => readonly MessagesBlock[]
   /** Returns further members of a call's block. */
@@ -103,7 +103,7 @@ function readContent(message: JsonObject, param: string, reading: ContentReading
     : blocks
 }
 
-/** Returns the text of a block, which in some formats is that of its part. */
+/** Returns the text of a block; in some formats it is in the block's part. */
 function readText({ text, part }: MessagesBlock): string {
   return asString(text) ?? asString(member(part, 'text')) ?? ''
 }
@@ -125,7 +125,7 @@ function readId(value: unknown, param: string): string {
   return value
 }
 
-/** A legacy `function_call` has no id: its function's name stands in on both sides. */
+/** A legacy `function_call` has no id, so the function's name is used on both sides. */
 function readCalls(message: JsonObject, param: string, reading: ContentReading): ToolUse[] {
   const { tool_calls: calls, function_call: legacy } = message
   if (isObject(legacy)) {

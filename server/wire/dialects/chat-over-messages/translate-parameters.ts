@@ -31,7 +31,10 @@ const KNOWN = namesIn(`
   plugins reasoning_effort thinking metadata store prompt_cache_key prompt_cache_options
   prompt_cache_retention service_tier prediction`)
 
-/** Returns the members that the vendor does not get; `hasThinking` if it is asked to think. */
+/**
+ * Returns the members that are not sent to the vendor; `hasThinking` is true if thinking is
+ * requested.
+ */
 export function listIgnoredByMessages(request: JsonObject, hasThinking: boolean): string[] {
   const { reasoning_effort: effort, thinking, stop, messages } = request
   const ignored = listIgnored(request, KNOWN)
@@ -50,7 +53,7 @@ export function listIgnoredByMessages(request: JsonObject, hasThinking: boolean)
   return ignored
 }
 
-/** Throws for fields whose effect the caller would miss in the answer. */
+/** Throws for fields whose effect would be missing from the answer. */
 function refuseUnsupported({ n, logprobs, modalities, ...request }: JsonObject): void {
   const { search_parameters: search, service_tier: tier } = request
   if (!isAbsent(tier) && !OPEN_TIERS.has(tier)) {
@@ -156,7 +159,7 @@ function translateEffort(request: JsonObject, quirks: MessagesQuirks): JsonObjec
   return most < BUDGET_TOKENS_MIN ? {} : { thinking: { type: 'enabled', budget_tokens: most } }
 }
 
-/** Some chat clients switch thinking on, with or without a budget, in place of naming an effort. */
+/** Some chat clients switch thinking on, with or without a budget, instead of naming an effort. */
 function readEffort({ reasoning_effort: effort, thinking }: JsonObject): string | undefined {
   const type = member(thinking, 'type')
   if (type === 'disabled') return undefined

@@ -19,7 +19,10 @@ export function translateChatContent(content: unknown, param: string): MessagesB
   return blocks
 }
 
-/** Returns true for the note of a part like the one before: a note is far longer than `{}`. */
+/**
+ * Returns true if the previous block is the same note, which need not be repeated: a note is far
+ * longer than `{}`.
+ */
 function repeatsNote(block: MessagesBlock, last: MessagesBlock | undefined): boolean {
   return last !== undefined && block.text === last.text && NOTES.has(block) && NOTES.has(last)
 }

@@ -21,7 +21,7 @@ export function searchesOf(usesMax: unknown): number {
   return Number.isSafeInteger(usesMax) && Number(usesMax) > 0 ? Number(usesMax) : SEARCHES_MAX
 }
 
-/** Returns the tool, or none. Throws for a search that the channel's model does not sell. */
+/** Returns the tool, or none. Throws for a search if the channel's model has no price for it. */
 export function translateSearch(
   { web_search_options: options, tool_choice: choice }: JsonObject,
   functions: readonly JsonObject[],
@@ -31,7 +31,10 @@ export function translateSearch(
   if (!webSearch) throw new InvalidRequest('web_search_options', 'this model does not search')
   if (!isObject(options)) throw new InvalidRequest('web_search_options', 'must be an object')
   if (functions.some(({ name }) => name === NAME)) {
-    throw new InvalidRequest('web_search_options', `beside a function of the name '${NAME}'`)
+    throw new InvalidRequest(
+      'web_search_options',
+      `cannot be combined with a function named '${NAME}'`,
+    )
   }
   if (choice === 'none') return []
   const { max_uses: usesMax, filters, user_location: place } = options

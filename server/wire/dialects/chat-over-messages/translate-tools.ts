@@ -43,7 +43,7 @@ function translateTool(tool: unknown, param: string, quirks: MessagesQuirks): Js
   return isObject(mark) ? { ...translated, cache_control: mark } : translated
 }
 
-/** A tool of free text becomes one with a single parameter. */
+/** A free-text tool becomes a function with a single parameter. */
 function translateCustom(custom: unknown, param: string): JsonObject {
   const name = asString(member(custom, 'name'))
   if (!name) throw new InvalidRequest(`${param}.name`, 'is required')
@@ -52,7 +52,7 @@ function translateCustom(custom: unknown, param: string): JsonObject {
   return { name, description, input_schema: FREE_TEXT }
 }
 
-/** Returns the names of the caller's tools of free text, whose calls have a form of their own. */
+/** Returns the names of the caller's free-text tools, whose calls have a form of their own. */
 export function listCustomTools({ tools }: JsonObject): ReadonlySet<unknown> {
   const all: unknown[] = Array.isArray(tools) ? tools : []
   const custom = all.filter((tool) => member(tool, 'type') === 'custom')
@@ -129,7 +129,7 @@ function readToolName(tool: unknown): string | undefined {
   return asString(member(named, 'name'))
 }
 
-/** Throws for a forced tool that the model does not get: it could not be called. */
+/** Throws for a forced tool that is not sent to the model, which could not call it. */
 function refuseUnoffered(choice: JsonObject | undefined, tools: readonly JsonObject[]): void {
   if (choice?.type !== 'tool' || tools.some(({ name }) => name === choice.name)) return
   throw new InvalidRequest(

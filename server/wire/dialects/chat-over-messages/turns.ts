@@ -1,6 +1,6 @@
 /**
- * Builds a conversation of the messages format: user and assistant in turn, each call answered
- * at the beginning of the next user turn. The chat format requires none of that.
+ * Builds a conversation of the messages format: user and assistant alternate, and each call is
+ * answered at the beginning of the next user turn. The chat format requires none of that.
  */
 import type { JsonObject } from '../../../base/lib/json.ts'
 import { fitToolId } from '../messages/tool-id.ts'
@@ -23,7 +23,7 @@ const INTERRUPTED = 'The tool call was interrupted: there is no result.'
 
 export class Turns {
   private readonly turns: MessagesTurn[] = []
-  /** Sent ids of calls without a result, in order. */
+  /** Ids, as sent, of calls without a result, in order. */
   private readonly open = new Set<string>()
   /** The same, by the caller's id, which may repeat: the last one first. */
   private readonly openByCallId = new Map<string, string[]>()
@@ -52,7 +52,7 @@ export class Turns {
     const uses = calls.map(({ id, name, input, more }) => {
       return { type: 'tool_use', id: this.openCall(id), name, input, ...more }
     })
-    // Those of one id are answered in order, and taken from the end.
+    // Calls with the same id are answered in order, and removed from the end.
     for (const ids of this.openByCallId.values()) ids.reverse()
     if (blocks.length + uses.length > 0) this.add('assistant', [...blocks, ...uses])
   }
@@ -100,7 +100,7 @@ export class Turns {
     return id
   }
 
-  /** Takes the first open call of this id out, and returns the sent one. */
+  /** Removes the first open call with this id, and returns the id as sent. */
   private takeOpen(callId: string): string | undefined {
     const id = this.openByCallId.get(callId)?.pop()
     if (id !== undefined) this.open.delete(id)

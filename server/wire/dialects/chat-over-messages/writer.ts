@@ -101,7 +101,9 @@ class ChunkWriter extends ChatWriter implements PartWriter {
   private readonly head: string
   private hasStarted = false
   private imageCount = 0
-  /** Calls that were opened; with the input of tools of free text, sent once it is whole. */
+  /**
+   * Calls that were opened, with the input of free-text tools, which is sent once it is complete.
+   */
   private readonly calls = new Map<PartCall, string>()
 
   constructor(options: ChatAnswerOptions) {

@@ -11,7 +11,7 @@ import type { ChatUsageOptions } from './read-usage.ts'
 
 /**
  * Returns one JSON document at the end: a completion, or an error if the stream broke off. The
- * report has the usage of all events, of which the document shows only a part.
+ * report has the usage of all events, only part of which is in the document.
  */
 export function createChatCollector(options: ChatUsageOptions = {}): Relay {
   const reader = new ChatReader(options)

@@ -26,7 +26,9 @@ export function readChatChunk(document: JsonObject, tools: ToolCallTracker): rea
   return parts
 }
 
-/** Vendors' own words for an answer that is not whole (docs/protocols/openai.md#finish-reasons). */
+/**
+ * Vendors' own finish reasons for an incomplete answer (docs/protocols/openai.md#finish-reasons).
+ */
 const OWN_REASONS: ReadonlyMap<string, string> = new Map([
   ['sensitive', 'content_filter'],
   ['model_length', 'length'],
@@ -42,7 +44,7 @@ function readDelta(delta: JsonObject, tools: ToolCallTracker): Part[] {
   const parts: Part[] = []
   const reasoning = readReasoning(delta)
   if (reasoning !== '') parts.push({ kind: 'reasoning', text: reasoning })
-  // A spoken answer has its words beside it.
+  // A spoken answer comes with its transcript.
   const text = readContentText(delta.content) || readContentText(member(delta.audio, 'transcript'))
   if (text !== '') parts.push({ kind: 'text', text })
   const { annotations } = delta

@@ -1,7 +1,7 @@
 /** Reads the parts of a chat message, or of a delta, under the names of all vendors. */
 import { member } from '../../../base/lib/json.ts'
 
-/** Returns content as one text: most vendors send a string, a few an array of parts. */
+/** Returns the content as a single text: most vendors send a string, a few an array of parts. */
 export function readContentText(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''

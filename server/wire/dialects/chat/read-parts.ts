@@ -21,7 +21,7 @@ export class ChatReader implements PartReader {
   /** Members that chunks repeat beside their choices. */
   readonly head: { id?: unknown; created?: unknown; model?: unknown; tier?: unknown } = {}
   private wholeUsage: unknown
-  /** True once a chunk had a choice: a stream without any is no answer. */
+  /** True once a chunk had a choice: a stream without any is not an answer. */
   private hasChoice = false
 
   constructor(options?: ChatUsageOptions) {
@@ -71,7 +71,8 @@ export class ChatReader implements PartReader {
   private readChunk(document: JsonObject): readonly Part[] {
     const isFirst = !this.hasChoice && hasChoice(document)
     this.hasChoice ||= isFirst
-    // Before the first choice nothing has begun, and an event of another dialect states no usage.
+    // Before the first choice the answer has not begun, and an event of another dialect states no
+    // usage.
     if (!this.hasChoice && isForeignEvent(document)) return NO_PARTS
     const { head } = this
     head.id ??= document.id

@@ -38,11 +38,11 @@ export interface ChatUsageOptions {
 /** One spoken answer for each choice. */
 const SPOKEN_MAX = 128
 
-/** Learns from every part of one answer; the last statement of each field wins. */
+/** Reads usage from every part of an answer; the last statement of each field wins. */
 export interface ChatUsageReader {
   /** Reads a completion, a chunk or a response object. Cheap when it has none of the fields. */
   readonly read: (document: JsonObject) => void
-  /** Counts calls of tools that the answer shows otherwise than in its usage. */
+  /** Counts tool calls that the answer shows outside its usage. */
   readonly count: (calls: Quantities) => void
   /** Detects a search and a spoken answer in a message, or in the delta of one. */
   readonly readMessage: (message: unknown) => void
@@ -203,8 +203,8 @@ function isNothing(value: unknown): boolean {
 }
 
 /**
- * Returns the stand-in that served the request, by the request's name for it; undefined if it was
- * the requested model, null if the answer does not state which of them it was. Vendors add dates.
+ * Returns the fallback model that served the request, by the request's name for it; undefined if it
+ * was the requested model, null if the answer does not state which one it was. Vendors add dates.
  */
 function findServedModel(model: unknown, { routing }: ChatUsageOptions): string | null | undefined {
   if (!routing) return undefined

@@ -28,7 +28,7 @@ export interface ChatRelayOptions {
   readonly includeUsage: boolean
   /** True if the caller used `functions` and therefore expects `function_call`. */
   readonly legacyFunctions?: boolean
-  /** Stands in for a missing chunk id; random when absent. */
+  /** Used if a chunk has no id; random when absent. */
   readonly id?: string
   /** Options for reading usage, from the request. */
   readonly usage?: ChatUsageOptions
@@ -44,7 +44,7 @@ export function createChatRelay(options: ChatRelayOptions): Relay {
   return expectStream(new ChatStream(options))
 }
 
-/** Of a large event, the members of the chunk itself are read. */
+/** Only the chunk's own members are read from a large event. */
 const OWN_MEMBERS = 1
 const TEXT_KEYS = spellKeys('content', 'reasoning_content', 'reasoning', 'arguments')
 
@@ -57,7 +57,7 @@ class ChatStream implements Relay {
   private outputBytes = 0
   private outputEvents = 0
   private hasReason = false
-  /** True once a chunk had a choice: a stream without any is no answer. */
+  /** True once a chunk had a choice: a stream without any is not an answer. */
   private hasChoice = false
   private done = false
   /** The event over the limit that is passing. */
@@ -82,7 +82,7 @@ class ChatStream implements Relay {
     const rest = this.filter.end()
     if (this.done || this.error) return rest
     this.done = this.hasReason
-    // A body without any chunk is no answer.
+    // A body without any chunk is not an answer.
     if (!this.hasChoice) this.error = UPSTREAM_ERROR
     const ending = Buffer.from(this.hasReason ? DONE : encodeChatError(UPSTREAM_ERROR))
     return rest ? Buffer.concat([rest, ending]) : ending
@@ -155,14 +155,14 @@ class ChatStream implements Relay {
     return Buffer.from(this.encodeMissingReason() + DONE)
   }
 
-  /** Passes the upstream's own words on where the SDKs can read them. */
+  /** Passes the upstream's error on unchanged if the SDKs can read it. */
   private onError(error: ReportedError, frame: Buffer | undefined): Buffer {
     this.error = error
     return frame ? hideInFrame(frame) : Buffer.from(encodeChatError(error))
   }
 
   private onChunk(chunk: JsonObject, frame: Buffer): Buffer | undefined {
-    // An event of another dialect is no beginning of an answer.
+    // An event of another dialect does not begin an answer.
     if (!this.hasChoice && isForeignEvent(chunk)) return undefined
     this.usage.read(chunk)
     const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : []
@@ -206,7 +206,10 @@ class ChatStream implements Relay {
   }
 }
 
-/** Content, reasoning, or more arguments of a call that is under way; empty for none of these. */
+/**
+ * Content, reasoning, or further arguments of a call that has begun; empty if there is none of
+ * these.
+ */
 function readOnlyText(delta: JsonObject): string {
   const { content, tool_calls: calls } = delta
   if (typeof content === 'string' && content !== '') return content

@@ -17,11 +17,11 @@ const NAME_LENGTH_MAX = 256
 
 /** Values fixed by earlier chunks of a stream. */
 export interface RepairState {
-  /** Stands in for an id that the upstream does not send. */
+  /** Used if the upstream does not send an id. */
   id: string
   created: number
   model: string
-  /** True if the caller sent `functions`, and so reads `function_call` alone. */
+  /** True if the caller sent `functions`, and therefore reads only `function_call`. */
   readonly legacyFunctions: boolean
   /** Per choice, by index. */
   readonly choices: Map<number, ChoiceState>
@@ -54,10 +54,10 @@ export function repairChunk(chunk: JsonObject, state: RepairState): JsonObject {
   return { object: 'chat.completion.chunk', ...chunk, id, created, model, choices: repairedChoices }
 }
 
-/** Keeps what identifies the stream; false when the chunk lacks some of it. */
+/** Stores the values that identify the stream; false if the chunk lacks one of them. */
 function remember(chunk: JsonObject, state: RepairState): boolean {
   const { id, created, model } = chunk
-  // What is remembered is written into every chunk that lacks it.
+  // Limited, because the stored values are written into every chunk that lacks them.
   const hasId = typeof id === 'string' && id !== '' && id.length <= NAME_LENGTH_MAX
   const hasCreated = typeof created === 'number'
   const hasModel = typeof model === 'string' && model.length <= NAME_LENGTH_MAX
@@ -110,7 +110,7 @@ function repairDelta(original: unknown, state: ChoiceState, finish: unknown): Js
   return calls === undefined ? rest : { ...rest, tool_calls: calls }
 }
 
-/** Some vendors send parts, with those of reasoning among them: SDKs read two texts. */
+/** Some vendors send parts, including reasoning parts, where SDKs expect two strings. */
 function readParts(delta: JsonObject): JsonObject {
   const reasoning = readReasoning(delta)
   const content = readContentText(delta.content)
@@ -163,7 +163,7 @@ function repairCall(
   return { index: call.position, function: { arguments: text }, ...readExtra(entry) }
 }
 
-/** Keeps a vendor's signature of a call, which it wants back. */
+/** Keeps a vendor's signature of a call, which must be sent back to it. */
 function readExtra(entry: unknown): JsonObject {
   const extra = member(entry, 'extra_content')
   return extra === undefined ? {} : { extra_content: extra }
@@ -180,7 +180,7 @@ function openCall({ position, id, name }: ToolCall, text: string, state: ChoiceS
   }
 }
 
-/** Calls that never got a name go out with the last chunk: better than losing them. */
+/** Calls that never got a name are sent with the last chunk, rather than being lost. */
 function takeUnnamed(state: ChoiceState, pieces: readonly ToolCallPiece[]): JsonObject[] {
   const arriving = new Set(pieces.map(({ call }) => call.position))
   const calls: JsonObject[] = []

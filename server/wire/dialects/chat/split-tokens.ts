@@ -78,8 +78,8 @@ function readDetail(details: readonly unknown[], ...names: readonly string[]): n
 }
 
 /**
- * Most vendors count cached and written tokens in the prompt. Where they are more than the
- * prompt, they stand beside it. DeepSeek's hits and misses make up the prompt.
+ * Most vendors count cached and written tokens in the prompt. If they exceed the prompt, they are
+ * separate from it. DeepSeek's hits and misses make up the prompt.
  */
 function readInput(usage: JsonObject): Input | undefined {
   const details = detailsOf(usage, 'input')
@@ -110,10 +110,10 @@ function readOutput(usage: JsonObject, input: Input | undefined): number | undef
   return output ?? readRest(usage, input?.total)
 }
 
-/** No answer is longer; a total that is further above its parts is a mistake. */
+/** No answer is longer: a total that exceeds its parts by more is a mistake. */
 const REST_MAX = 131_072
 
-/** Returns what the total leaves for a side that is not stated; undefined if that is nothing. */
+/** Returns the remainder of the total for a side that is not stated; undefined if there is none. */
 function readRest(usage: JsonObject, other: number | undefined): number | undefined {
   const total = readCount(usage.total_tokens)
   if (total === undefined || other === undefined) return undefined
@@ -249,14 +249,14 @@ function readOutside(usage: JsonObject, input: Input | undefined, output: number
   const total = readCount(usage.total_tokens)
   // Perplexity's deep research reports reasoning apart from the output, and in no total.
   if (readCount(usage.citation_tokens) !== undefined) return readFirstCount(usage.reasoning_tokens)
-  // The rest of this total is sound.
+  // The remainder of this total is for sound.
   if ((readCount(usage.prompt_audio_seconds) ?? 0) > 0) return 0
   const reasoning = readStatedReasoning(usage)
   if (total === undefined) return reasoning !== undefined && reasoning > output ? reasoning : 0
   if (!input) return 0
   const difference = total - input.total - output
   if (reasoning !== undefined) {
-    // Where cached tokens stand beside the prompt, a total of the rest alone leaves them out, too.
+    // If cached tokens are separate from the prompt, a total may omit them too.
     const isRest = difference !== 0 && total - input.prompt - output === reasoning
     return isRest ? reasoning : Math.min(Math.max(0, difference), reasoning)
   }

@@ -44,7 +44,7 @@ export function createToolCallTracker(): ToolCallTracker {
   const ids = new Set<string>()
   /** The first call of each id of the upstream. */
   const byUpstreamId = new Map<string, ToolCall>()
-  /** The call that a piece without any mark continues, by upstream index. */
+  /** The call that a piece without an id or a name continues, by upstream index. */
   const current = new Map<number, ToolCall>()
 
   function find(entry: Entry, slot: number | undefined): ToolCall | undefined {
@@ -130,8 +130,8 @@ function canAdopt(call: ToolCall, entry: Entry): boolean {
 }
 
 /**
- * A piece without an id that names a function: a new call, unless the vendor repeats the name on
- * every piece, which is so while the arguments are unfinished.
+ * Decides about a piece with a function's name but no id: it begins a new call, unless the
+ * arguments of the current one are unfinished, since some vendors repeat the name on every piece.
  */
 function startsAnother(call: ToolCall, entry: Entry): boolean {
   if (entry.name === '' || call.name === '') return false

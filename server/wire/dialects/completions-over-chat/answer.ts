@@ -42,7 +42,7 @@ export function createCompletionBody({ model }: CompletionOptions): Relay {
   }
 }
 
-/** Translates a stream; the caller's usage chunk is already chosen. */
+/** Translates a stream; whether the caller gets a usage chunk is already decided. */
 export function createCompletionStream({ model }: CompletionOptions): Relay {
   let out = ''
   const parser = createSseParser({
@@ -82,12 +82,12 @@ function translateEvent(event: SseEvent, model: string): string {
   return encodeSseEvent(undefined, writeJson(translated))
 }
 
-/** A chat begins with a chunk that has a role alone. */
+/** A chat stream begins with a chunk that has only a role. */
 function hasContent(choice: JsonObject): boolean {
   return choice.text !== '' || choice.finish_reason !== null
 }
 
-/** A refusal is the text of an answer that has no other. */
+/** If an answer has no other text, its refusal is the text. */
 function readText(message: unknown): string {
   return asString(member(message, 'content')) || (asString(member(message, 'refusal')) ?? '')
 }

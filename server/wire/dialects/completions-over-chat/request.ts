@@ -1,4 +1,4 @@
-/** Translates a request of the completions dialect: its prompt is the message of a user. */
+/** Translates a request of the completions dialect: its prompt becomes a user message. */
 import type { JsonObject } from '../../../base/lib/json.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 
@@ -17,7 +17,7 @@ const NOT_IN_COMPLETIONS = ['messages', 'tools', 'functions', 'modalities', 'aud
 
 const REPLACED: ReadonlySet<string> = new Set(['prompt', 'max_tokens', ...NOT_IN_CHATS.keys()])
 
-/** Throws InvalidRequest for what a chat cannot express; all else is kept. */
+/** Throws InvalidRequest for anything that a chat cannot express; everything else is kept. */
 export function translateCompletionRequest(
   request: JsonObject,
   maxTokensField: 'max_tokens' | 'max_completion_tokens',

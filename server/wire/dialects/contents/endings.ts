@@ -1,10 +1,10 @@
-/** The ends of an answer, in the terms of parts (docs/protocols/google.md#ends-of-an-answer). */
+/** The endings of an answer, as parts (docs/protocols/google.md#ends-of-an-answer). */
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import type { Part } from '../parts/part.ts'
 import { UPSTREAM_ERROR } from '../reported-error.ts'
 
 const LENGTH: ReadonlySet<string> = new Set(['MAX_TOKENS', 'CONTINUATION'])
-/** The vendor holds an answer back; it says why in one word. */
+/** Endings by which the vendor withholds an answer; each states why in one word. */
 const REFUSALS: ReadonlySet<string> = new Set([
   'SAFETY',
   'RECITATION',
@@ -16,7 +16,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'IMAGE_PROHIBITED_CONTENT',
   'IMAGE_RECITATION',
 ])
-/** Ends that say little: with content before them the answer is one. */
+/** Unspecific endings: with content before them, the answer counts as regular. */
 const UNCLEAR: ReadonlySet<string> = new Set(['OTHER', 'NO_IMAGE', 'IMAGE_OTHER'])
 
 export interface AnswerSoFar {
@@ -26,7 +26,7 @@ export interface AnswerSoFar {
   readonly hasContent: boolean
 }
 
-/** Reads the end that a candidate states. A reason that is not known is no regular end. */
+/** Reads the ending that a candidate states. An unknown reason is not a regular ending. */
 export function readEnding(candidate: JsonObject, { hasCalls, hasContent }: AnswerSoFar): Part[] {
   const stated = asString(candidate.finishReason) ?? ''
   if (stated === '' || stated === 'FINISH_REASON_UNSPECIFIED') return []
@@ -41,7 +41,7 @@ export function readEnding(candidate: JsonObject, { hasCalls, hasContent }: Answ
   return [{ kind: 'error', error: { ...UPSTREAM_ERROR, message } }]
 }
 
-/** Reads the refusal of a prompt, to which there is no candidate. */
+/** Reads the refusal of a prompt, for which there is no candidate. */
 export function readBlocked(feedback: unknown): Part[] {
   const reason = asString(member(feedback, 'blockReason'))
   if (!isObject(feedback) || !reason || reason === 'BLOCK_REASON_UNSPECIFIED') return []

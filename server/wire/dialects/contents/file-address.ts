@@ -16,7 +16,7 @@ export function isOpenAddress(address: string): boolean {
 
 const VIDEO_SITE = /^https?:\/\/(?:[a-z]{1,10}\.)?(?:youtube\.com|youtu\.be)\//i
 
-/** Returns true for an address that the vendor reads as a video, whatever type is said. */
+/** Returns true for an address that the vendor reads as a video, whatever media type is stated. */
 export function isVideoSite(address: string): boolean {
   return VIDEO_SITE.test(address)
 }

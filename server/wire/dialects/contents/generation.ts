@@ -9,9 +9,15 @@ export interface Generation {
   readonly isPro: boolean
 }
 
-/** The first that signs calls, and takes media in results and a form of the answer beside tools. */
+/**
+ * The first generation that signs calls, and accepts media in results and an answer format beside
+ * tools.
+ */
 export const SIGNING = 3
-/** The first that refuses what earlier ones took: penalties, budgets, a begun answer. */
+/**
+ * The first generation that refuses what earlier ones accepted: penalties, budgets, a prefilled
+ * answer.
+ */
 export const STRICT = 4
 
 /** True if a search is billed by its queries, not once for the prompt. */

@@ -2,7 +2,10 @@
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { readCount } from '../usage/read-count.ts'
 
-/** A support may name each source again: many times the bytes that came. */
+/**
+ * The limit of annotations: each support may name every source again, which would multiply the
+ * bytes that arrived.
+ */
 const SOURCES_MAX = 1_000
 
 interface Source {
@@ -53,7 +56,7 @@ export function readSupports(metadata: JsonObject): readonly Passage[] {
   return found
 }
 
-/** Passages that quote a work, of all pieces of an answer: a piece may state the earlier again. */
+/** Passages that quote a work, over all pieces of an answer: a piece may repeat earlier ones. */
 export class QuotedPassages {
   private readonly found = new Map<string, Passage>()
 

@@ -20,13 +20,15 @@ import { annotate, listSources, QuotedPassages, readSupports } from './grounding
 import { readGoogleError } from './read-error.ts'
 import { ContentsUsage, type ContentsUsageOptions } from './read-usage.ts'
 
-/** Text that is kept to find quotations in it: far more than most answers have. */
+/** The most text that is kept to locate citations in it: far more than most answers have. */
 const KEPT_TEXT_MAX = 65_536
 
 export interface ContentsReaderOptions extends ContentsUsageOptions {
-  /** True if the request lets the vendor search: sources are found in the text again. */
+  /** True if the request lets the vendor search, so that sources must be located in the text. */
   readonly isGrounded: boolean
-  /** True if every candidate counts, not the first alone: the answer passes as it is. */
+  /**
+   * True if every candidate counts, and not only the first, because the answer passes unchanged.
+   */
   readonly readsAll?: boolean
 }
 
@@ -118,7 +120,7 @@ export class ContentsReader implements PartReader {
     return [BEGIN, ...parts]
   }
 
-  /** A translated answer has one candidate; further ones would mix into it. */
+  /** A translated answer has one candidate; the text of further ones would be mixed into it. */
   private candidatesOf({ candidates }: JsonObject): readonly JsonObject[] {
     const all: readonly unknown[] = Array.isArray(candidates) ? candidates : []
     if (this.options.readsAll) return all.filter(isObject)
@@ -142,7 +144,7 @@ export class ContentsReader implements PartReader {
     const isCalledLate = this.hasStopped && ending.length === 0 && parts.some(isCall)
     this.hasStopped ||= candidate.finishReason === 'STOP'
     parts.push(...ending)
-    // The end may stand before the call, in a piece of its own.
+    // The ending may come before the call, in a piece of its own.
     if (isCalledLate) parts.push({ kind: 'reason', reason: 'tool_calls' })
     return parts
   }
@@ -189,7 +191,7 @@ export class ContentsReader implements PartReader {
       name: asString(name) ?? '',
     }
     this.callIds.add(stated)
-    // Calls that come in pieces are for callers of the format itself: no translation asks for them.
+    // Calls arrive in pieces only for callers of the format itself: no translation requests that.
     const isPiece = this.options.readsAll && Array.isArray(pieces)
     const text = writeJson(isPiece ? pieces : isObject(args) ? args : {})
     return { kind: 'call', call, arguments: text, isComplete: true, signature }

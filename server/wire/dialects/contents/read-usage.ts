@@ -76,7 +76,7 @@ export class ContentsUsage {
     this.known = undefined
   }
 
-  /** Records sound, or another medium that is no picture, in the answer. */
+  /** Records sound, or another medium except pictures, in the answer. */
   noteMedia(): void {
     this.hasMedia = true
     this.hasOutput = true
@@ -248,9 +248,9 @@ function addInput(quantities: Tally, usage: JsonObject): void {
 const THOUGHTS_MAX = 131_072
 
 /**
- * Returns the output with its thoughts; undefined if it is not stated. Where both parts are stated
- * they are billed, whatever the total says: it only tells whether thoughts are inside of the
- * candidates. A part that is not stated is what the total has above the other.
+ * Returns the output including thoughts; undefined if it is not stated. If both parts are stated
+ * they are billed, and the total only decides whether the candidates include the thoughts. A part
+ * that is not stated is the total minus the other part.
  */
 function readOutput(usage: unknown, hasOutput: boolean): number | undefined {
   if (!isObject(usage)) return undefined
@@ -270,7 +270,8 @@ function readOutput(usage: unknown, hasOutput: boolean): number | undefined {
     return isHidden ? rest : sum
   }
   if (rest !== undefined && rest > 0) return rest
-  // A prompt alone, at the beginning of a stream, does not say that what follows is free.
+  // A count of only the prompt, at the beginning of a stream, does not mean that the output is
+  // free.
   return rest === 0 && !hasOutput ? 0 : undefined
 }
 
@@ -294,7 +295,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   'totalTokenCount',
 ])
 
-/** Modalities with a price, or with that of text, by the list that states them. */
+/** Modalities that have a price of their own or that of text, by the list that states them. */
 const INPUT_MODALITIES = ['TEXT', 'IMAGE', 'AUDIO', 'VIDEO', 'DOCUMENT', 'MODALITY_UNSPECIFIED', '']
 const MODALITIES: Readonly<Record<string, readonly string[]>> = {
   promptTokensDetails: INPUT_MODALITIES,

@@ -1,13 +1,14 @@
 /**
  * Signatures of thoughts, as they travel through other dialects
- * (docs/protocols/google.md#thought-signatures). In chat they have a member that this vendor named;
- * elsewhere a mark tells them from those of other vendors, which refuse each other's.
+ * (docs/protocols/google.md#thought-signatures). In chat they are in a member that this vendor
+ * defined; elsewhere a prefix distinguishes them from those of other vendors, which refuse each
+ * other's.
  */
 import { asString, type JsonObject, member } from '../../../base/lib/json.ts'
 
 const MARK = 'google.'
 
-/** Stands in for a signature that is lost, or was another model's. */
+/** Replaces a signature that is lost, or that belongs to another model. */
 export const STAND_IN = 'skip_thought_signature_validator'
 
 export function markSignature(signature: string): string {

@@ -17,12 +17,12 @@ export interface ContentsTapOptions extends ContentsUsageOptions {
   readonly isList: boolean
 }
 
-/** Returns a tap of a stream. An end that the vendor did not state is never invented. */
+/** Returns a tap of a stream. An ending that the vendor did not state is never invented. */
 export function createContentsTap(options: ContentsTapOptions): Relay {
   return new ContentsTap(options)
 }
 
-/** Returns a tap of a whole answer, of which only an error in its place is one. */
+/** Returns a tap of a whole answer; only an error in its place counts as an error. */
 export function createContentsBodyTap(usage: ContentsUsageOptions): Relay {
   return createBodyTap((document): BodyReading => {
     const error = readGoogleError(document)
@@ -102,7 +102,7 @@ class ContentsTap implements Relay {
     let bytes = 0
     for (const part of this.reader.event(event)) {
       bytes += countBytes(part)
-      // Clients know more ends than other dialects have.
+      // Clients of this format know more endings than other dialects have.
       this.hasEnding ||= part.kind === 'reason' || part.kind === 'error'
     }
     if (bytes > 0) this.outputEvents += 1

@@ -1,4 +1,4 @@
-/** The fields of a request as a model takes them, for clients that draw a form. */
+/** The fields that a model accepts in a request, for clients that show a form. */
 import type { VideoRules } from '../video/content.ts'
 
 export interface ModelField {
@@ -15,7 +15,7 @@ export interface ModelField {
 
 /** The rules of an image model, as far as they are known. */
 export interface ImageRules {
-  /** Most images of one call, and most that it takes. */
+  /** The most images that one call makes, and the most that it accepts. */
   readonly images?: number
   readonly inputImages?: number
   readonly sizes?: readonly string[]
@@ -28,7 +28,7 @@ const SEED_MAX = 2 ** 32 - 1
 const IMAGES_MAX = 15
 const SECONDS_DEFAULT = 5
 
-/** Fields that only some models take, by their names; any other may hold anything. */
+/** Fields that only some models accept, by name; any other may have any value. */
 const OTHERS: Readonly<Record<string, Omit<ModelField, 'name' | 'required'>>> = {
   seed: { type: 'integer', min: -1, max: SEED_MAX },
   generate_audio: { type: 'boolean', default: true },

@@ -16,7 +16,7 @@ export function readImagesBody(document: unknown): BodyReading {
   const entries = Array.isArray(data) ? data : []
   const images = entries.filter(isImage)
   const error = readImagesError(document)
-  // Pictures beside an error were made, and are an answer.
+  // Images beside an error were made, so this is an answer.
   if (entries.length === 0 || (error && images.length === 0)) {
     const { usage: tokens } = readChatUsage(document)
     const image = readGenerated(document)
@@ -46,7 +46,7 @@ export function countImageBytes(entry: unknown): number {
  */
 export function readImageUsage(document: unknown, imageCount: number): UsageReading {
   const { usage: tokens = {}, facts, ...reading } = readChatUsage(document)
-  // Delivered pictures were made: no count of zero makes them free.
+  // Delivered images were made: a stated count of zero does not make them free.
   const image = readGenerated(document) || imageCount
   return {
     ...reading,
@@ -55,7 +55,7 @@ export function readImageUsage(document: unknown, imageCount: number): UsageRead
   }
 }
 
-/** Returns the number of images that the vendor bills, where it states one. */
+/** Returns the number of images that the vendor bills, if it states one. */
 export function readGenerated(document: unknown): number | undefined {
   return readCount(member(member(document, 'usage'), 'generated_images'))
 }

@@ -1,4 +1,6 @@
-/** Reads from an image request the most images, their size, and the facts that prices compare. */
+/**
+ * Reads the maximum number of images, their size and the price conditions from an image request.
+ */
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { foldForms } from '../../../base/lib/text/fold-forms.ts'
 import { foldKey } from '../json-scan.ts'
@@ -38,7 +40,7 @@ export function countImagesMost(value: JsonObject): number {
   return typeof most === 'number' ? Math.max(requestedImages, most) : IMAGES_MAX
 }
 
-/** Members may mean the same number; items of a list are orders beside each other. */
+/** Several members may state the same number, whereas the items of a list are separate orders. */
 function countInside(value: object, depth: number): number {
   let most = 0
   if (Array.isArray(value)) {
@@ -70,13 +72,13 @@ const COUNT_LENGTH_MAX = Math.max(...[...OTHER_COUNTS].map((name) => name.length
 function isCountName(name: string): boolean {
   const letters = foldForms(name.slice(0, NAME_LENGTH_MAX)).replace(MARKS, '')
   if (letters.length > COUNT_LENGTH_MAX) return false
-  // The small letter of İ is an i and a sign.
+  // In lower case, İ becomes an i and a combining mark.
   return OTHER_COUNTS.has(foldKey(letters).replace(MARKS, ''))
 }
 
 /**
- * Some vendors read a number from a text as well. A text whose number only they can read, such as
- * one in the digits of another script, counts as the most images of a call.
+ * Some vendors also read a number from a string. A string whose number only they can read, such as
+ * one in the digits of another script, counts as the maximum number of images per call.
  */
 function readNumber(value: unknown): number {
   if (typeof value !== 'string') return readCount(value) ?? 0
@@ -101,14 +103,14 @@ function tokensOfSize(size: string): number {
 
 const tokensOfPixels = (pixels: number) => Math.ceil(pixels / PIXELS_PER_TOKEN)
 
-/** Returns the pixels of a size that is written otherwise, by the first two sides in it; or 0. */
+/** Returns the pixels of a size in another notation, by the first two numbers in it; or 0. */
 function pixelsIn(size: string): number {
   const sides = foldForms(size).match(/\d{3,5}/g) ?? []
   const [width = 0, height = width] = sides.map(Number)
   return width * height
 }
 
-/** Returns the facts that are certain before the answer, which `auto` is not. */
+/** Returns the price conditions that are certain before the answer, which `auto` is not. */
 export function readImageFacts(value: JsonObject): Readonly<Record<string, string>> {
   return Object.fromEntries(
     FACTS.flatMap((name) => {

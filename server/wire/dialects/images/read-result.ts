@@ -1,6 +1,6 @@
 /**
  * Reads the result of a task from the upstream's answer: its images, each with a link. An image
- * that came as bytes gets a link of the gateway; one that failed among others is left out.
+ * that arrived as bytes gets a link of the gateway; a failed image among others is omitted.
  */
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { readImageUrl } from '../../../base/lib/result-url.ts'

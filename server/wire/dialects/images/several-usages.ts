@@ -1,6 +1,6 @@
 /**
- * Usage that the end events of several images state: OpenAI's is that of each image, other vendors'
- * may be that of all images so far.
+ * Reads the usage in the end events of several images: OpenAI states it per image, other vendors
+ * may state it for all images so far.
  */
 import { isObject, type JsonObject } from '../../../base/lib/json.ts'
 import { totalSides } from '../chat/split-tokens.ts'
@@ -9,8 +9,8 @@ import { totalCost } from '../usage/stated-cost.ts'
 import { readGenerated } from './read-answer.ts'
 
 /**
- * The least part of the first image's tokens that a further one takes: images of one request differ
- * in size alone, by up to half as much again.
+ * The smallest fraction of the first image's tokens that a further image takes: images of one
+ * request differ only in size, by up to half as much again.
  */
 const NEXT_IMAGE = 0.6
 /** Tokens that OpenAI bills for each preview, with its image. */
@@ -42,7 +42,7 @@ export class SeveralUsages {
   addOwn(usage: JsonObject): void {
     const { previews, last } = this
     const [input = 0, tokens = 0] = totalSides(usage)
-    // Without tokens, costs tell totals from the usage of each image.
+    // Without tokens, the costs show whether the usage is a total or that of each image.
     const output = tokens || totalCost(usage)
     const stated = { input, output, previews }
     if (last) this.isRunningTotal &&= goesOn(this.first ?? 0, last, stated)
@@ -54,7 +54,7 @@ export class SeveralUsages {
     this.merged = asUsage(mergeUsage(this.merged, usage, readTotals))
   }
 
-  /** Takes usage that is of all images so far. */
+  /** Sets the usage of all images so far. */
   addTotal(usage: JsonObject): void {
     this.added = asUsage(mergeUsage(this.added, usage, readTotals))
     this.merged = asUsage(mergeUsage(this.merged, usage, readTotals))
@@ -66,7 +66,7 @@ export class SeveralUsages {
   }
 }
 
-/** Returns true if the usage of an image has that of the one before in it. */
+/** Returns true if the usage of an image includes that of the previous one. */
 function goesOn(first: number, last: Stated, { input, output, previews }: Stated): boolean {
   const more = NEXT_IMAGE * first + PREVIEW_TOKENS * Math.max(0, previews - last.previews)
   return first > 0 && input >= last.input && output >= last.output + more

@@ -23,7 +23,7 @@ import { SeveralUsages } from './several-usages.ts'
 /** Larger events pass without being held: images have any size. */
 const EVENT_LIMIT_BYTES = 24 * 1024 * 1024
 const OWN_MEMBERS = 1
-/** More than one size is charged as several, whichever they are. */
+/** More than one size is charged as `several`, whichever sizes they are. */
 const SIZES_MAX = 2
 
 /**
@@ -50,7 +50,7 @@ class ImagesTap implements Relay {
   private large: { readonly name: string; readonly object: LargeObjectReader } | undefined
   private finished = false
   private error: ReportedError | undefined
-  /** True once the gateway has written the last event in the upstream's place. */
+  /** True once the gateway has written the last event instead of the upstream. */
   private isClosed = false
 
   constructor(requestedImages: number) {
@@ -68,7 +68,7 @@ class ImagesTap implements Relay {
 
   end(): Buffer | undefined {
     const rest = this.filter.end()
-    // Fewer images than requested are an answer too, where their usage was stated.
+    // Fewer images than requested also count as an answer, if their usage was stated.
     this.finished ||= this.stated !== undefined
     const failed = this.takeFailed(UPSTREAM_ERROR)
     return rest && failed ? Buffer.concat([rest, failed]) : (failed ?? rest)
@@ -121,7 +121,7 @@ class ImagesTap implements Relay {
     return frame
   }
 
-  /** Reads the small members of a large event as it passes; its large one is the image. */
+  /** Reads the small members of a large event as it passes; the large member is the image. */
   private onOverflow(piece: Buffer, isLast: boolean): void {
     this.large ??= { name: readEventName(piece), object: createLargeObjectReader(OWN_MEMBERS) }
     const { name, object } = this.large

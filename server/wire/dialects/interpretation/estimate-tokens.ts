@@ -1,7 +1,7 @@
 /**
  * Estimates the tokens of an interpretation from the length of its audio: the most, for the hold,
- * and the charge where the vendor stated no usage. It states no seconds: those of the audio are
- * charged by a model that is sold by them.
+ * and the charge where the vendor stated no usage. It does not include seconds: a model that is
+ * sold by seconds is charged by those of the audio.
  */
 import type { Quantities } from '../../../base/lib/units.ts'
 import type { Mode } from './read-order.ts'

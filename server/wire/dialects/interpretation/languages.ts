@@ -22,8 +22,8 @@ export interface Languages {
 }
 
 /**
- * Fills in the languages that a caller leaves out: without any, Chinese and English both ways; with
- * one, its counterpart, Chinese or English.
+ * Fills in the languages that a caller omits: if both are omitted, Chinese and English both ways;
+ * if one is, its counterpart, Chinese or English.
  */
 export function completeLanguages(source: string, target: string): Languages {
   if (source === '' && target === '') return { source: BOTH_WAYS, target: BOTH_WAYS }

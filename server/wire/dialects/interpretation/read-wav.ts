@@ -1,6 +1,6 @@
 /**
  * Checks a WAV file as it arrives and finds its samples, keeping no more than one format chunk.
- * Accepts 16 kHz, mono, 16-bit PCM alone, the input of interpretation.
+ * Accepts only 16 kHz, mono, 16-bit PCM, the input format of interpretation.
  */
 import {
   type FoundSamples,

@@ -12,7 +12,7 @@ export interface MessageAnswerOptions {
   readonly id: string
   /** The model id the caller named. */
   readonly model: string
-  /** Stands in for the input tokens until the upstream states them. */
+  /** Used until the upstream states the input tokens. */
   readonly inputTokensEstimate: number
   readonly context: MessageAnswerContext
   /** The options for reading usage, by what the upstream was sent. */

@@ -1,8 +1,9 @@
 /**
  * Writes content blocks one after the other: contiguous indexes, each opened, filled and closed
- * before the next, one kind of content per block. The chat format promises none of that: its
- * calls may interleave, and a name may come after its arguments. So blocks queue in the order in
- * which they first appeared; the first is written live, the others wait until it is complete.
+ * before the next, one kind of content per block. The chat format promises none of that: its calls
+ * may interleave, and a name may come after its arguments. Blocks are therefore queued in the order
+ * in which they first appeared: the first is written as it arrives, and the others wait until it is
+ * complete.
  */
 
 import { tryParseExact } from '../../../base/lib/exact-numbers.ts'
@@ -18,7 +19,7 @@ interface TextBlock {
   waiting: string
   /** Sources of a text that are not written yet. */
   readonly citations: JsonObject[]
-  /** Of thinking: it ends with it. */
+  /** The signature of thinking, which ends the block. */
   signature: string
 }
 
@@ -32,14 +33,14 @@ interface ImageBlock {
 interface ToolBlock {
   readonly kind: 'tool'
   readonly call: PartCall
-  /** True if all arguments are here: a later piece of the same chunk may still bring some. */
+  /** True if all arguments have arrived; a later piece of the same chunk may still bring some. */
   isComplete: boolean
   /** True once nothing can be written to it. */
   isClosed: boolean
   waiting: string
 }
 
-/** Characters that may wait; an upstream that interleaves more is not translated. */
+/** The most characters that may wait; an upstream that interleaves more cannot be translated. */
 const WAITING_LIMIT = 4 * 1024 * 1024
 /** Blocks that may wait. */
 const QUEUE_LIMIT = 10_000
@@ -84,7 +85,7 @@ export class BlockWriter {
     this.enqueue({ kind: 'image', source, waiting: '' }, '')
   }
 
-  /** Adds a source to the last text; without one there is nothing that it belongs to. */
+  /** Adds a source to the last text; without a text, the source is dropped. */
   addCitation(citation: JsonObject): void {
     const last = this.queue.at(-1)
     if (last?.kind !== 'text') return
@@ -252,7 +253,9 @@ const DELTAS = {
   tool: '{"type":"input_json_delta","partial_json":',
 }
 
-/** Wraps arguments that are no JSON object in one: the answer is billed, so nothing is dropped. */
+/**
+ * Wraps arguments that are not a JSON object in one: the answer is billed, so nothing is dropped.
+ */
 function parseInput(text: string): JsonObject {
   if (text.trim() === '') return {}
   const input = tryParseExact(Buffer.from(text))

@@ -74,7 +74,7 @@ export function textPart(text: string): TextPart {
 
 export const LEFT_OUT = '[an image or a file was left out: this model cannot take it here]'
 
-/** Returns a text for every part: the place takes nothing else. */
+/** Returns a text for every part, where nothing else is accepted. */
 export function withoutMedia(part: ChatPart): TextPart {
   return isTextPart(part) ? part : textPart(LEFT_OUT)
 }

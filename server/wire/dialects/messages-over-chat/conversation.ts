@@ -30,7 +30,9 @@ export class ChatConversation {
   /** Ids of calls that no tool message has answered yet, in order. */
   private readonly open = new Set<string>()
   private waiting: (() => void)[] = []
-  /** The message that others were joined to, with all parts of it: its content is written later. */
+  /**
+   * The message that others were joined to, with all of their parts; its content is written later.
+   */
   private joined: { readonly message: ChatMessage; readonly parts: ChatPart[] } | undefined
 
   constructor(quirks: ChatQuirks) {
@@ -152,7 +154,7 @@ function markFailed(texts: string[]): void {
 
 function joinTexts({ content: first }: ChatMessage, { content: second }: ChatMessage) {
   if (typeof first !== 'string') return typeof second === 'string' ? second : null
-  // Unlike a joined list, this copies neither text.
+  // Unlike joining a list, this copies neither text.
   return typeof second === 'string' ? `${first}\n${second}` : first
 }
 

@@ -1,6 +1,7 @@
 /**
  * Tools of the messages format that the caller runs and whose schema only its models know. A chat
- * model gets the schema with the tool; the calls and results are those of any function.
+ * model gets the schema with the tool; the calls and results have the same form as for any
+ * function.
  */
 import type { JsonObject } from '../../../base/lib/json.ts'
 

@@ -29,7 +29,7 @@ export interface TranslatedMessageRequest {
   readonly body: Buffer
   /** The data of the request needed to translate the answer. */
   readonly context: MessageAnswerContext
-  /** Members of the request that the upstream does not get. */
+  /** Members of the request that are not sent upstream. */
   readonly ignored: readonly string[]
 }
 
@@ -39,7 +39,10 @@ export interface MessageAsChat extends Omit<TranslatedMessageRequest, 'body'> {
 
 export interface MessageAnswerContext {
   readonly toolNames: ToolNames
-  /** The beginning of the answer that an upstream may repeat and the caller has already. */
+  /**
+   * The prefilled beginning of the answer, which an upstream may repeat although the caller already
+   * has it.
+   */
   readonly prefill: string
   /** True if the caller requested visible thinking; otherwise reasoning is left out. */
   readonly showsThinking: boolean
@@ -99,7 +102,7 @@ function asksThinking({ thinking }: JsonObject): boolean {
 /** Fields by which vLLM and SGLang continue the last message. */
 const CONTINUE = { continue_final_message: true, add_generation_prompt: false }
 
-/** Returns the caller's beginning of the answer, or ''; marks it in the upstream's form. */
+/** Returns the caller's prefill, or ''; marks it in the upstream's form. */
 function markPrefill(messages: readonly ChatMessage[], { prefill }: ChatQuirks): string {
   const last = messages.at(-1)
   if (last?.role !== 'assistant' || typeof last.content !== 'string') return ''

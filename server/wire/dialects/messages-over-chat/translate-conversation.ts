@@ -16,7 +16,7 @@ import { ChatConversation } from './conversation.ts'
 import type { ToolNames } from './tool-names.ts'
 import { readBlock, translateBlock, translateBlocks } from './translate-block.ts'
 
-/** Claude Code's own billing line: of no use to a model, and different in every release. */
+/** Claude Code's own billing line, which is useless to a model and different in every release. */
 const BILLING_HEADER = /^x-anthropic-billing-header:[^\n]*\n?/
 
 export function translateConversation(
@@ -107,7 +107,7 @@ interface AssistantTurn {
   reasoning: string
   readonly calls: ChatToolCall[]
   readonly images: ChatPart[]
-  /** The signature that belongs to what comes next, or to the text. */
+  /** The signature that belongs to the next part, or to the text. */
   mark: string | undefined
 }
 
@@ -139,7 +139,7 @@ function addAssistant(
   if (message) conversation.addAssistant(message)
 }
 
-/** Only a request that is translated once more may have members of other vendors. */
+/** Only a request that is translated a second time may have members of other vendors. */
 function takeMark(turn: AssistantTurn, quirks: ChatQuirks): JsonObject {
   const { mark } = turn
   turn.mark = undefined

@@ -29,10 +29,10 @@ const KNOWN = namesIn(`
   model models messages system stream max_tokens temperature top_p stop_sequences tools tool_choice
   output_config output_format metadata cache_control context_management service_tier safeguards
   diagnostics user_profile_id workspace_id`)
-/** Values that ask for nothing. */
+/** Values that request nothing. */
 const DEFAULTS: ReadonlySet<unknown> = new Set(['standard', 'global'])
 
-/** Returns the members that a chat upstream does not get; `sent` are the translated ones. */
+/** Returns the members that are not sent to a chat upstream; `sent` are the translated ones. */
 export function listIgnoredByChat(
   request: JsonObject,
   sent: JsonObject,
@@ -124,7 +124,7 @@ export function readMessageSchema(request: JsonObject): JsonObject | undefined {
   return member(format, 'type') === 'json_schema' && isObject(schema) ? schema : undefined
 }
 
-/** Claude Code's user id is a JSON text about the device: only a pseudonym may leave. */
+/** Claude Code's user id is a JSON text about the device, so only a pseudonym may be sent. */
 function translateUser(request: JsonObject, quirks: ChatQuirks): JsonObject {
   const id = asString(member(request.metadata, 'user_id'))
   if (!quirks.user_field || !id) return {}

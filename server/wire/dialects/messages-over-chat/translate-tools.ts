@@ -13,14 +13,14 @@ export interface MessageChatTools {
 }
 
 /**
- * Tools of the vendor's own server that agents always offer: unless one is demanded, they are left
- * out, the model answers without them, and the answer's header names them.
+ * Tools of the vendor's own server that agents always offer. Unless one is demanded, they are
+ * omitted and named in a header of the answer, and the model answers without them.
  */
 const HOSTED = /^(?:(?:web_search|web_fetch|code_execution|tool_search_tool)_.*|mcp_toolset)$/
 
 /**
  * Throws for tools that neither the caller nor the vendor's own server is known to run, and for a
- * request that demands one of those that are left out.
+ * request that demands one of the omitted tools.
  */
 export function translateMessageTools(
   request: JsonObject,
@@ -48,7 +48,7 @@ export function translateMessageTools(
   }
 }
 
-/** Returns the tools that are left out, by place and type. */
+/** Returns the omitted tools, by position and type. */
 export function listIgnoredTools(request: JsonObject, quirks: ChatQuirks): string[] {
   return listTools(request).flatMap((tool, position) => {
     const type = asString(member(tool, 'type')) ?? ''
@@ -57,7 +57,7 @@ export function listIgnoredTools(request: JsonObject, quirks: ChatQuirks): strin
   })
 }
 
-/** True for a search where the vendor behind the chat runs its own. */
+/** True for a search that the chat vendor runs itself. */
 function isTranslatedSearch(tool: unknown, { webSearch = false }: ChatQuirks): boolean {
   return webSearch && /^web_search_/.test(asString(member(tool, 'type')) ?? '')
 }

@@ -78,7 +78,8 @@ export class MessagesWriter implements PartWriter {
         this.blocks.addImage(part)
         return
       case 'mark':
-        // Worth returning, but no reason to send thinking to callers who did not ask for it.
+        // It is worth returning, but not a reason to send thinking to callers who did not request
+        // it.
         if (this.options.context.showsThinking) this.blocks.sign(markSignature(part.signature))
         return
       case 'sources':
@@ -166,7 +167,7 @@ function toCitation(annotation: JsonObject): JsonObject | undefined {
 }
 
 export interface PrefillCutter {
-  /** Takes text of the answer; returns the part of it that is new. */
+  /** Adds text of the answer; returns the part that is new. */
   readonly push: (text: string) => string
   /** Returns text that was held back as a possible repetition. */
   readonly end: () => string

@@ -2,7 +2,7 @@
  * Edits a conversation that a messages-native vendor would refuse
  * (docs/protocols/anthropic.md#request): drops thinking without a signature and citations without
  * an index, which are another vendor's, and replaces tool ids with other characters. Nearly every
- * conversation needs none of it and passes as its bytes.
+ * conversation needs no edits and passes unchanged.
  */
 import { isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { stringifyWellFormed } from '../../../base/lib/text/well-formed.ts'
@@ -10,7 +10,7 @@ import { readMarked } from '../contents/signature.ts'
 import type { JsonEdits } from '../splice.ts'
 import { fitToolId } from './tool-id.ts'
 
-/** Returns edits for `spliceJson`: none, or `messages` written anew. */
+/** Returns edits for `spliceJson`: none, or rewritten `messages`. */
 export function editHistory({ messages }: JsonObject): JsonEdits {
   if (!Array.isArray(messages)) return {}
   const edited = messages.map(editMessage)

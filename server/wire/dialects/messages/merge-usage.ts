@@ -1,4 +1,4 @@
-/** Merges what the events of one message state about its usage. */
+/** Merges the usage that the events of one message state. */
 import { isObject, type JsonObject } from '../../../base/lib/json.ts'
 import type { Quantities } from '../../../base/lib/units.ts'
 import { mergeUsage } from '../usage/read-count.ts'
@@ -21,9 +21,9 @@ export function mergeMessagesUsage(earlier: unknown, later: unknown): unknown {
 }
 
 /**
- * Returns what `message_start` and the events behind it state, of which the last one ends the
- * message. Relays that translate from other dialects begin with an estimate of the input: where the
- * end states both sides, its counts are believed, also smaller ones.
+ * Returns the merged usage of `message_start` and the events after it, the last of which ends the
+ * message. Relays that translate from other dialects begin with an estimate of the input, so if the
+ * end states both sides, its counts are used even if they are smaller.
  */
 export function closeUsage(opening: unknown, stated: unknown): unknown {
   const [input = 0, output = 0] = isObject(stated) ? sides(readCounts(stated, '5m')) : []
@@ -31,7 +31,7 @@ export function closeUsage(opening: unknown, stated: unknown): unknown {
   return isWhole ? mergeUsage(opening, stated, () => []) : mergeMessagesUsage(opening, stated)
 }
 
-/** The lifetime of writes is of no importance: they are added up. */
+/** The lifetime of cache writes does not matter here: they are added up. */
 function readTotals(usage: JsonObject): readonly number[] {
   const iterations = readIterations(usage.iterations, '5m')
   const passes = iterations?.passes ?? []

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 export const messagesQuirks = z.strictObject({
-  /** The format insists on `max_tokens`; this stands in when a chat caller names none. */
+  /** The format requires `max_tokens`; this value is used if a chat caller names none. */
   max_tokens_default: z.int().positive().optional(),
   /** The model's own output limit; larger requests are lowered to it. */
   max_tokens_limit: z.int().positive().optional(),

@@ -1,4 +1,4 @@
-/** Reads the passes of one answer: compactions, advisors and fallbacks beside the model called. */
+/** Reads the passes of one answer: compactions, advisors and fallbacks besides the model called. */
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import type { Quantities, Unit } from '../../../base/lib/units.ts'
 import type { ModelPass } from '../relay.ts'
@@ -18,7 +18,7 @@ export interface Iterations {
 /** The models that declined, as the rest of the answer states them. */
 export interface Declines {
   readonly handovers: readonly Handover[]
-  /** True if the model of the last attempt declined, too, and that is free. */
+  /** True if the model of the last attempt declined as well, free of charge. */
   readonly isLastFree: boolean
 }
 
@@ -34,7 +34,7 @@ const ROLES: ReadonlyMap<unknown, string> = new Map([
 
 /**
  * Reads `usage.iterations`, whose entries are what is billed (docs/protocols/anthropic.md#passes).
- * Returns undefined for an empty list: then the counts beside it hold.
+ * Returns undefined for an empty list: then the counts beside it apply.
  */
 export function readIterations(
   list: unknown,
@@ -123,7 +123,10 @@ function isFallback(entry: unknown): boolean {
   return member(entry, 'type') === 'fallback_message'
 }
 
-/** Adds counts. A side that one pass does not state becomes NaN, and so not stated in the sum. */
+/**
+ * Adds counts. A side that one pass does not state becomes NaN, and is therefore not stated in the
+ * sum.
+ */
 function add(sum: Tally, counts: Quantities): void {
   const units = new Set([...Object.keys(sum), ...Object.keys(counts)]) as Set<Unit>
   for (const unit of units) {

@@ -32,7 +32,10 @@ import {
   type MessagesUsageReader,
 } from './read-usage.ts'
 
-/** The order of a whole message, as in chat; what is not named is first: reasoning. */
+/**
+ * The order of a whole message, as in chat; blocks that are not named, such as reasoning, come
+ * first.
+ */
 const ORDER: readonly string[] = ['search', 'text', 'sources', 'call']
 
 /** A call whose block is open. */
@@ -48,7 +51,7 @@ export class MessagesReader implements PartReader {
   readonly countsBroken = true
   private readonly options: MessagesUsageOptions | undefined
   private readonly usage: MessagesUsageReader
-  /** Calls by the index of their block: a proxy may open the next before it closes one. */
+  /** Calls by block index: a proxy may open the next block before it closes the previous one. */
   private readonly calls = new Map<unknown, OpenCall>()
   private readonly callIds = new Set<string>()
   private callCount = 0
@@ -220,7 +223,7 @@ export class MessagesReader implements PartReader {
     this.calls.delete(index)
     if (!open || open.hasArguments) return parts
     const { input } = open
-    // Some proxies send the input as the text that it was generated as.
+    // Some proxies send the input as JSON text.
     const text = asString(input) || writeJson(isObject(input) ? input : {})
     parts.push({ kind: 'call', call: open.call, arguments: text, isComplete: true })
     return parts
@@ -248,7 +251,8 @@ export class MessagesReader implements PartReader {
 /** `end_turn`, `stop_sequence` and unknown reasons are a plain `stop`. */
 const REASONS: ReadonlyMap<string, string> = new Map([
   ['max_tokens', 'length'],
-  // A turn with many searches, which only callers of messages can continue: it is not whole.
+  // A turn with many searches, which only callers of the messages format can continue, so it is
+  // incomplete.
   ['pause_turn', 'length'],
   ['model_context_window_exceeded', 'length'],
   ['tool_use', 'tool_calls'],
@@ -269,7 +273,7 @@ class Citations {
     this.text += text
   }
 
-  /** Other citations are of the caller's own documents, for which chat has no annotation. */
+  /** Other citations refer to the caller's own documents, for which chat has no annotation. */
   add(citation: unknown): void {
     const url = asString(member(citation, 'url'))
     if (!url || member(citation, 'type') !== 'web_search_result_location') return

@@ -26,9 +26,9 @@ export interface MessagesUsageOptions {
   readonly isContainerFree?: (() => boolean) | undefined
 }
 
-/** Learns from the parts of one answer; later counts are totals, not further amounts. */
+/** Reads usage from the parts of one answer; later counts are totals, not increments. */
 export interface MessagesUsageReader {
-  /** `message_start`: its output count is a placeholder and no quantity. */
+  /** `message_start`: its output count is only a placeholder. */
   readonly start: (message: unknown) => void
   /** `content_block_start`: results of searches are counted where usage does not. */
   readonly block: (block: unknown) => void
@@ -46,7 +46,7 @@ export interface MessagesUsageReader {
 
 /** The minimum that a container is billed; the answer does not state its time. */
 const CONTAINER_MINUTES = 5
-/** Many times the models that may stand in for one another. */
+/** A limit far above the number of fallback models in any request. */
 const HANDOVERS_MAX = 100
 
 export function createMessagesUsageReader(options: MessagesUsageOptions = {}): MessagesUsageReader {
@@ -137,7 +137,7 @@ interface Answer {
   readonly handovers: Handover[]
   /** Results of searches that did not fail. */
   searches: number
-  /** The last list of passes that was read, and what it says: the list may be long. */
+  /** The last list of passes with its reading, which is kept because the list may be long. */
   iterations?: Declines & { readonly list: unknown; readonly read: Iterations | undefined }
 }
 
@@ -155,7 +155,7 @@ function readIterationsOnce(
   return answer.iterations.read
 }
 
-/** Some vendors run searches and do not count them. */
+/** Some vendors run searches without counting them. */
 function isSearchResult(block: unknown): boolean {
   if (member(block, 'type') !== 'web_search_tool_result') return false
   return !asString(member(member(block, 'content'), 'type'))?.endsWith('_error')

@@ -1,14 +1,19 @@
-/** Requests that a model declines, alone or before another one answers: which of them are free. */
+/**
+ * Determines which refusals of a model are free, whether or not another model answers afterwards.
+ */
 import { asString, type JsonObject, member } from '../../../base/lib/json.ts'
 import { readCount } from '../usage/read-count.ts'
 
-/** Categories that are billed before any output, too; others, and none, are free by then. */
+/**
+ * Categories that are billed even before any output; all others, and refusals without a category,
+ * are free until then.
+ */
 const BILLED: ReadonlySet<unknown> = new Set(['bio', 'frontier_llm', 'reasoning_extraction'])
 
-/** A refusal without content counts a few tokens of output: 1 to 7 were seen. */
+/** A refusal without content counts a few output tokens: 1 to 7 were observed. */
 const OWN_TOKENS_MAX = 16
 
-/** A point of the content at which one model declined, and another goes on. */
+/** A point in the content at which one model declined and another continues. */
 export interface Handover {
   readonly to: string | undefined
   /** The category in which the former model declined. */

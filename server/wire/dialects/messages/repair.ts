@@ -1,6 +1,6 @@
 /**
- * Repairs what the official SDKs require and some vendors of the format leave out: the name of an
- * event, and usage. What has them keeps its bytes.
+ * Adds what the official SDKs require and some vendors of the format omit: event names, and usage.
+ * Events that have them keep their bytes.
  */
 import { isObject, type JsonObject, member, printValue, writeJson } from '../../../base/lib/json.ts'
 import { estimateTokensOfBytes } from '../../../base/lib/text/estimate-tokens.ts'
@@ -10,7 +10,7 @@ import { encodeSseEvent, type SseEvent } from '../sse.ts'
 export const UNNAMED = 'message'
 
 interface Estimates {
-  /** Stands in for the input tokens that the vendor does not state. */
+  /** Used if the vendor does not state the input tokens. */
   readonly inputTokensEstimate: number
   readonly outputBytes: number
 }

@@ -37,7 +37,7 @@ export function createMessagesTap(options: MessagesTapOptions = {}): Relay {
 }
 
 const TEXT_KEYS = spellKeys('text', 'partial_json', 'thinking')
-/** Pings, ends and events of other dialects do not begin an answer. */
+/** Pings, endings and events of other dialects do not begin an answer. */
 const BEGINNINGS = new Set<unknown>([
   'message_start',
   'content_block_start',
@@ -55,7 +55,7 @@ class MessagesTap implements Relay {
   /** True once an event of an answer arrived: before it, others do not begin the stream. */
   private hasBegun = false
   private finished = false
-  /** An event could not be read: what follows is read for its usage alone. */
+  /** True after an event could not be read: further events are only read for their usage. */
   private isBrokenOff = false
   private error: ReportedError | undefined
 
@@ -123,8 +123,8 @@ class MessagesTap implements Relay {
   }
 
   /**
-   * Ends the stream at a part of an event: the SDKs cannot read it, and what it had is missing.
-   * Other data that is no object they ignore only where the event has no name.
+   * Ends the stream at a partial event: the SDKs cannot read it, and its content is missing. They
+   * ignore other data that is not an object only if the event has no name.
    */
   private onUnreadable({ event, data }: SseEvent, frame: Buffer): Buffer | undefined {
     // Half an event at a sudden end would hide the error event that follows it.
@@ -141,7 +141,7 @@ class MessagesTap implements Relay {
     return repairEvent(event, data, { inputTokensEstimate, outputBytes: this.outputBytes })
   }
 
-  /** `frame` is absent if it was repaired: the next one like it has to be, too. */
+  /** `frame` is absent if it was repaired, since similar frames must be repaired too. */
   private onEvent(data: JsonObject, frame: Buffer | undefined): void {
     switch (data.type) {
       case 'content_block_delta':

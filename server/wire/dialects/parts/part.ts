@@ -1,6 +1,6 @@
 /**
- * An answer as a sequence of parts, in no dialect's words. Each dialect has one reader, which makes
- * parts of an event or of a whole answer, and one writer for each form that it answers in.
+ * An answer as a sequence of parts, independent of any dialect. Each dialect has one reader, which
+ * makes parts of an event or of a whole answer, and one writer for each form that it answers in.
  */
 import type { JsonObject } from '../../../base/lib/json.ts'
 import type { ReportedError } from '../reported-error.ts'
@@ -23,11 +23,11 @@ export type ContentPart =
   /** The answer has begun, if only with a role. */
   | { readonly kind: 'begin' }
   | { readonly kind: 'text' | 'reasoning'; readonly text: string }
-  /** `isNotice`: in words of the vendor about its filter, which the model did not write. */
+  /** `isNotice`: a message of the vendor about its filter, which the model did not write. */
   | { readonly kind: 'refusal'; readonly text: string; readonly isNotice?: boolean }
   /** The end of reasoning whose text came before, signed by its vendor. */
   | { readonly kind: 'signature'; readonly signature: string }
-  /** Reasoning that only its vendor can read. */
+  /** Encrypted reasoning that only its vendor can read. */
   | { readonly kind: 'sealed'; readonly data: string }
   /** A signature of the text, which its vendor reads again in the next turn. */
   | { readonly kind: 'mark'; readonly signature: string }
@@ -44,7 +44,7 @@ export interface ImagePart {
   readonly media: string
   /** In base64. */
   readonly data: string
-  /** Its vendor's signature, which has to come back with it. */
+  /** Its vendor's signature, which must be sent back with it. */
   readonly signature?: string | undefined
 }
 
@@ -66,7 +66,7 @@ export interface CallPart {
   readonly arguments: string
   /** True if the arguments are whole with this part. */
   readonly isComplete: boolean
-  /** The vendor's signature, which has to come back with the call; in its first part. */
+  /** The vendor's signature, which must be sent back with the call; in its first part. */
   readonly signature?: string | undefined
 }
 
@@ -80,7 +80,7 @@ export interface Reason {
 
 export type Part =
   | ContentPart
-  /** An answer with it is whole, even if its end is missing. */
+  /** An answer with this reason is complete, even if its end is missing. */
   | ({ readonly kind: 'reason' } & Reason)
   /** The end of the answer. */
   | { readonly kind: 'done' }
@@ -92,7 +92,10 @@ export const NO_PARTS: readonly Part[] = []
 
 /** Reads one answer of a dialect, and its usage in the vendor's own terms. */
 export interface PartReader {
-  /** True if a whole answer whose stream broke off counts as work: it is not tried elsewhere. */
+  /**
+   * True if a stream that broke off after a complete answer counts as work, so that no other route
+   * is tried.
+   */
   readonly countsBroken: boolean
   event(event: SseEvent): readonly Part[]
   /** Returns the parts that are known once all others are: sources and searches. */
@@ -124,7 +127,7 @@ export interface PartWriter {
   fail(error: ReportedError): void
   /** Returns the output written since the last call. */
   take(): string
-  /** Bytes that are kept until the end or until their turn, about. */
+  /** The approximate number of bytes that are kept until the end or until their turn. */
   heldBytes(): number
   /** True if a stream keeps more than it may. */
   isOverfull(): boolean

@@ -1,7 +1,7 @@
 /**
  * Translates an answer: a reader makes parts of it, a writer an answer of the caller's dialect. The
  * first byte decides whether a document or a stream arrives, whatever the headers state and
- * whichever was requested. An end that the upstream did not send is never invented.
+ * whichever was requested. An ending that the upstream did not send is never invented.
  */
 import { tryParseExact } from '../../../base/lib/exact-numbers.ts'
 import { beginsDocument } from '../begins-document.ts'
@@ -11,7 +11,9 @@ import { ANSWER_EVENT_BYTES_MAX, createSseParser, type SseEvent } from '../sse.t
 import type { BodyReading } from '../tap.ts'
 import { NO_PARTS, type Part, type PartReader, type PartWriter } from './part.ts'
 
-/** `form` is the form that the writer writes. A whole answer comes at the end or not at all. */
+/**
+ * `form` is the form that the writer writes. A whole answer is written at the end or not at all.
+ */
 export function translateAnswer(
   reader: PartReader,
   writer: PartWriter,
@@ -37,7 +39,7 @@ class AnswerTranslator implements Relay {
   private stopSequence: string | undefined
   private outputBytes = 0
   private outputEvents = 0
-  /** True after the end, or at the end of a body that gave a reason for it. */
+  /** True after the ending, or at the end of a body that stated a finish reason. */
   private finished = false
   private error: ReportedError | undefined
   /** True once no more output goes to the caller. */
@@ -131,7 +133,7 @@ class AnswerTranslator implements Relay {
   }
 
   private finish(): void {
-    // Without a beginning and a reason nothing of it was an answer.
+    // Without a beginning and a finish reason, none of it was an answer.
     if (!this.hasBegun && this.reason === undefined) {
       this.onError(UPSTREAM_ERROR)
       return

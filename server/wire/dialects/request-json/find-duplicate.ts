@@ -1,4 +1,4 @@
-/** Finds keys that stand twice in an object inside of a request, which the scan does not keep. */
+/** Finds duplicate keys in nested objects of a request, which the scan does not record. */
 import type { JsonObject } from '../../../base/lib/json.ts'
 import {
   CLOSING,
@@ -17,9 +17,9 @@ type Cursor = ReturnType<typeof scannerAt>
 
 /**
  * Returns the first top-level member in which an object has a duplicate key. Parsers disagree on
- * which duplicate counts, so a vendor could serve what was not priced. JSON.parse keeps only one,
- * which leaves fewer members than the bytes have. The arguments of a tool are exempt in
- * conversations: models write them.
+ * which duplicate counts, so a vendor could serve something that was not priced. JSON.parse keeps
+ * only one of them, so the value then has fewer members than the bytes. The arguments of a tool are
+ * exempt in conversations: models write them.
  */
 export function findInnerDuplicate(
   bytes: Buffer,
@@ -36,7 +36,7 @@ export function findInnerDuplicate(
 
 const CONVERSATIONS: ReadonlySet<string> = new Set(['messages', 'input'])
 
-/** `inside`: only the arguments of the object that is read have a key twice. */
+/** `inside`: only the arguments of this object have a duplicate key. */
 type Keys = 'unique' | 'inside' | 'repeated'
 
 /** Reads a container of a conversation from its opening on; the body's depth limits recursion. */

@@ -1,7 +1,7 @@
 /**
- * Parses a body in pieces of some items each. As a whole, its text would take two bytes for each
- * character once one of them is not Latin, in memory that is new each time. Texts of pieces are
- * small, and most take one byte.
+ * Parses a body in pieces of a few items each. As a whole, its text would take two bytes per
+ * character if a single one is not Latin-1, in newly allocated memory each time. The texts of
+ * pieces are small, and most take one byte per character.
  */
 import type { JsonObject } from '../../../base/lib/json.ts'
 import {
@@ -13,7 +13,7 @@ import {
   skipSpace,
 } from '../json-scan.ts'
 
-/** A piece ends with the item that reaches this size: one for each item would cost more. */
+/** A piece ends with the item that reaches this size: one piece per item would cost more. */
 const PIECE_BYTES = 256
 const CLOSE_ARRAY = 0x5d
 
@@ -87,5 +87,5 @@ function expectEnd(bytes: Buffer, position: number): void {
   const cursor = scannerAt(bytes, position)
   if (skipSpace(cursor) !== CLOSE_OBJECT) throw new SyntaxError('the object does not end')
   cursor.position += 1
-  if (skipSpace(cursor) !== -1) throw new SyntaxError('text behind the document')
+  if (skipSpace(cursor) !== -1) throw new SyntaxError('text after the document')
 }

@@ -1,7 +1,8 @@
 /**
- * Scans and parses the body of a request. An escaped key never goes through `JSON.parse`: the
- * engine takes it for a key of earlier objects if its first characters, as written, are that key. A
- * body could so hide `max_tok\u0065ns` behind `max_tok\\u0` of another one.
+ * Scans and parses the body of a request. A body with an escaped key never goes through
+ * `JSON.parse`: the engine mistakes the key for one of an earlier object if its first characters,
+ * as written, equal that key. A body could thus hide `max_tok\u0065ns` behind `max_tok\\u0` of
+ * another body.
  */
 
 import { parseLargeJson } from '../../../base/lib/json/large-json.ts'

@@ -14,7 +14,7 @@ export interface ResponseAnswerOptions {
   readonly createdAtSeconds: number
   /** The model id the caller named. */
   readonly model: string
-  /** Stands in for the input tokens until the upstream states them. */
+  /** Used until the upstream states the input tokens. */
   readonly inputTokensEstimate: number
   readonly context: ResponseAnswerContext
   /** The options for reading usage, by what the upstream was sent. */
@@ -28,7 +28,7 @@ export interface ResponseProgress {
   readonly status: ResponseStatus
   readonly output: readonly JsonObject[]
   readonly usage?: JsonObject
-  /** The tier that served, in this dialect's word. */
+  /** The serving tier, by this dialect's name. */
   readonly tier?: string | undefined
   readonly error?: JsonObject
   /** The reason why the response is incomplete. */

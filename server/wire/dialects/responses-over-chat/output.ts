@@ -26,10 +26,10 @@ import type { CallerTool, ToolMap } from './tool-map.ts'
 /** Bytes of one answer that are held: the last event repeats them all. */
 const OUTPUT_LIMIT_BYTES = 32 * 1024 * 1024
 
-/** A call before and after its item is open: without a name there is none. */
+/** A call, whose item is opened once the call has a name. */
 interface OpenCall {
   item: CallItem | undefined
-  /** True if all arguments are here: a later piece of the same chunk may still bring some. */
+  /** True if all arguments have arrived; a later piece of the same chunk may still bring some. */
   isComplete: boolean
   waiting: string
 }
@@ -138,7 +138,7 @@ export class Output {
     this.openReasoning().seal({ data })
   }
 
-  /** Adds a source to the open text; without one there is nothing that it belongs to. */
+  /** Adds a source to the open text; without a text, the source is dropped. */
   private annotate(annotation: JsonObject): void {
     if (this.speech instanceof MessageItem) this.speech.annotate(annotation, this.pointsBefore)
   }
@@ -196,7 +196,7 @@ export class Output {
     return this.open(openCall(this.nextPlace(CALL_ID_PREFIXES[tool.kind]), tool, callId))
   }
 
-  /** Whatever is complete ends before the next item begins. */
+  /** Complete items end before the next item begins. */
   private closeBefore(): void {
     this.closeSpeech('completed')
     for (const [call, open] of this.complete) this.closeCall(call, open, 'completed')

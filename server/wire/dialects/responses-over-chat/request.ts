@@ -29,7 +29,7 @@ export interface TranslatedResponseRequest {
   readonly body: Buffer
   /** The data of the request needed to translate the answer. */
   readonly context: ResponseAnswerContext
-  /** Members of the request that the upstream does not get. */
+  /** Members of the request that are not sent upstream. */
   readonly ignored: readonly string[]
 }
 
@@ -151,8 +151,8 @@ function readEcho(request: JsonObject): JsonObject {
 }
 
 /**
- * Applies the changes of settings that a conversation contains: the last of each counts. Returns
- * the request with the `reasoning` and `text` of its `configuration_update` items.
+ * Applies the changes of settings that a conversation contains: the last one of each setting
+ * counts. Returns the request with the `reasoning` and `text` of its `configuration_update` items.
  */
 function applyUpdates(request: JsonObject): JsonObject {
   const { input } = request

@@ -5,7 +5,7 @@
 import { asString, isObject, tryParseJson } from '../../../base/lib/json.ts'
 import type { SignedThinking } from '../messages-over-chat/chat-request.ts'
 
-/** Marks what was sealed here: other vendors' content cannot be read. */
+/** The prefix of content that was sealed here, since that of other vendors cannot be read. */
 const PREFIX = 'signed.'
 
 export function sealReasoning(reasoning: SignedThinking): string {

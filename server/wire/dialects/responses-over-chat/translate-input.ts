@@ -223,7 +223,7 @@ class InputReader {
     this.conversation.addToolResult(readCallId(item, param), [found])
   }
 
-  /** Only a request that is translated once more may have members of other vendors. */
+  /** Only a request that is translated a second time may have members of other vendors. */
   private takeMark(): JsonObject {
     const { mark } = this
     this.mark = undefined

@@ -30,7 +30,7 @@ const KNOWN = namesIn(`
   truncation background callback_url previous_response_id conversation prompt max_tool_calls
   service_tier internal_chat_message_metadata_passthrough`)
 
-/** Returns the members that the upstream does not get; `sent` are the translated ones. */
+/** Returns the members that are not sent upstream; `sent` are the translated ones. */
 export function listIgnoredSettings(request: JsonObject, sent: JsonObject): string[] {
   const ignored = listIgnored(request, KNOWN)
   if (!isAbsent(member(request.text, 'verbosity'))) ignored.push('text.verbosity')

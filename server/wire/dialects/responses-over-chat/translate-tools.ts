@@ -19,8 +19,8 @@ export interface ResponseChatTools {
 const NO_PARAMETERS = { type: 'object', properties: {} }
 
 /**
- * Tools of the vendor's own server, which agents always offer: unless one is demanded, they are
- * left out, the model answers without them, and the answer's header names them.
+ * Tools of the vendor's own server that agents always offer. Unless one is demanded, they are
+ * omitted and named in a header of the answer, and the model answers without them.
  */
 const HOSTED_NAMES =
   'web_search.*|tool_search|file_search|image_generation|mcp|local_shell|shell|code_interpreter'
@@ -28,7 +28,7 @@ const HOSTED = new RegExp(`^(?:${HOSTED_NAMES})$`)
 
 /**
  * Registers every tool in `map`, also those that the client's search found in earlier turns. Throws
- * for a request that demands a tool that is left out.
+ * for a request that demands an omitted tool.
  */
 export function translateResponseTools(
   request: JsonObject,
@@ -63,7 +63,7 @@ export function translateResponseTools(
   }
 }
 
-/** Returns the tools that are left out, by place and type. */
+/** Returns the omitted tools, by position and type. */
 export function listResponseToolsLeftOut(request: JsonObject, search?: WebSearch): string[] {
   const all = [...listTools(request.tools), ...listDiscovered(request.input)]
   return all.flatMap(([param, tool]) => {

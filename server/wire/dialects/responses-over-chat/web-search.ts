@@ -37,7 +37,10 @@ export function isVendorSearch(tool: unknown): boolean {
   return typeof type === 'string' && TYPE.test(type)
 }
 
-/** A search of stored pages alone is another one: a live search would tell others the query. */
+/**
+ * A search limited to stored pages is not translated: a live search would disclose the query to
+ * others.
+ */
 function isTranslatable(tool: unknown): boolean {
   return isVendorSearch(tool) && member(tool, 'external_web_access') !== false
 }

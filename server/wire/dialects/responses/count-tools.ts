@@ -6,10 +6,10 @@ import { largerOfEach, type Tally, tally } from '../usage/usage-reading.ts'
 
 /** Minutes of a container's session, the unit in which it is billed. */
 const SESSION_MINUTES = 20
-/** Containers that are named; more are counted all the same. */
+/** The most containers that are named; further ones are still counted. */
 const LISTED_MAX = 100
 
-/** Items that are one call each. */
+/** Item types that represent one call each. */
 const CALLS: ReadonlyMap<unknown, Unit> = new Map([
   ['file_search_call', 'file_search_call'],
   ['document_search_call', 'file_search_call'],
@@ -32,7 +32,7 @@ export interface ItemCounter {
   readonly containers: () => readonly ContainerUse[]
   /** Minutes of code whose item names no container, which `calls` leaves out. */
   readonly namelessMinutes: () => number
-  /** True where a hosted image model was used, whose usage is stated apart. */
+  /** True if a hosted image model was used, whose usage is stated separately. */
   readonly hasImages: () => boolean
   /** Notes an item that has only begun, for its id. */
   readonly begin: (item: unknown) => void
@@ -131,7 +131,7 @@ interface ItemPart {
   readonly containers: readonly string[]
 }
 
-/** Stands for the container of items that name none. */
+/** Represents the container of items that do not name one. */
 const NAMELESS = ''
 
 function readPart(item: JsonObject): ItemPart {

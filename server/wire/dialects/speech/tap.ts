@@ -54,9 +54,9 @@ export function createSpeechTap(): Relay {
       splitter.end()
       const rest = takeWaiting(state)
       if (state.finished || state.error) return rest
-      // What has no object at all is no synthesis, and is refused where nothing was sent yet.
+      // A body without any object is not a synthesis, and is refused if nothing was sent yet.
       if (state.objects === 0) state.error = UPSTREAM_ERROR
-      // Without its end object the synthesis was cut, however regularly the connection ended.
+      // Without its end object the synthesis was cut off, even if the connection closed normally.
       return printFailure(UPSTREAM_ERROR, rest, rest?.at(-1) ?? lastByte)
     },
     fail(failure) {

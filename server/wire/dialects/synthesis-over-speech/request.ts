@@ -31,7 +31,7 @@ const TAKEN: ReadonlySet<string> = new Set([
   'user',
 ])
 
-/** Throws InvalidRequest for a field that would be dropped. */
+/** Throws InvalidRequest for a field that the translation would drop. */
 function refuseUntaken(value: Readonly<Record<string, unknown>>): void {
   const { user, voice, stream } = value
   const name = Object.keys(value).find((one) => !TAKEN.has(one))

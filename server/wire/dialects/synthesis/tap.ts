@@ -14,8 +14,8 @@ import type { AudioFormat } from './formats.ts'
 import { createSpeechMeter } from './measure-speech.ts'
 
 /**
- * Creates a relay for the bytes of a file, which has no error form: a broken answer is cut off.
- * What the vendor calls a page, and begins like one, is an error: no sound was made.
+ * Creates a relay for the bytes of a file, which has no error form: a broken answer is cut off. An
+ * answer that is typed as HTML and begins like HTML is an error: no sound was made.
  */
 export function createAudioTap(format: AudioFormat, isCalledPage = false): Relay {
   const meter = createSpeechMeter(format)
@@ -72,7 +72,7 @@ export function printAudioFailure({ type, message }: RelayFailure): Buffer {
   return Buffer.from(`event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`)
 }
 
-/** Some vendors name an event beside its data. Any event may state usage, also behind the end. */
+/** Some vendors name an event beside its data. Any event may state usage, even after the end. */
 function readEvent(report: RelayReport, { event: name, data }: SseEvent): RelayReport {
   const outputBytes = report.outputBytes + data.length
   // Deltas are long and state nothing else: they are not parsed.

@@ -59,8 +59,8 @@ function readError(document: unknown) {
 const HEAD_BYTES = 200
 
 /**
- * Creates a relay for `text`, `srt` and `vtt`: any text is an answer but a JSON error, and what the
- * vendor calls a page and begins like one.
+ * Creates a relay for `text`, `srt` and `vtt`: any text is an answer, except a JSON error and text
+ * that is typed as HTML and begins like HTML.
  */
 export function createPlainTap(isCalledPage = false): Relay {
   const tap = createBodyTap((document) => {
@@ -108,7 +108,7 @@ export function createTranscriptTap(): Relay {
   }
 }
 
-/** Some vendors name an event beside its data. Any event may state usage, also behind the end. */
+/** Some vendors name an event beside its data. Any event may state usage, even after the end. */
 function readEvent(report: RelayReport, name: string, event: unknown): RelayReport {
   const delta = asString(member(event, 'delta')) ?? ''
   const outputBytes = report.outputBytes + Buffer.byteLength(delta)
@@ -122,7 +122,7 @@ function readEvent(report: RelayReport, name: string, event: unknown): RelayRepo
   return { ...(isStated ? keepLarger(report, event) : report), outputBytes, finished }
 }
 
-/** Work that was done is not undone: a later and smaller count is not believed. */
+/** Work that was done is not undone, so a smaller count that comes later is ignored. */
 function keepLarger(report: RelayReport, event: unknown): RelayReport {
   const reading = readUsage(event)
   if (!reading.usage) return { ...report, ...reading }

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../../../base/lib/json.ts'
 
 /**
  * A whole number from 0 to 2^53 - 1. Undefined for anything else: null, text, a fraction, a
- * negative or larger number is not a statement, and what it stood for counts as not stated.
+ * negative or larger number is not valid, and the count is treated as not stated.
  */
 export function readCount(value: unknown): number | undefined {
   // Adding zero turns -0 into 0.
@@ -37,13 +37,13 @@ const MERGE_DEPTH = 3
 const FIELDS_MAX = 256
 const WHOLE = { field: '', depth: MERGE_DEPTH }
 
-/** Returns what a usage comes to, as figures that only grow while an answer is made. */
+/** Returns the numbers of a usage object that can only grow while an answer is generated. */
 export type ReadTotals = (usage: JsonObject) => readonly number[]
 
 /**
  * Merges two usage objects of one answer: the last statement of each field wins, nothing is added
- * up. A field that is absent or null in the later object keeps its earlier value. Where the later
- * one comes to less, the larger of each number stays: work that was done is not undone.
+ * up. A field that is absent or null in the later object keeps its earlier value. If the later one
+ * is smaller overall, the larger of each number is kept: work that was done is not undone.
  */
 export function mergeUsage(earlier: unknown, later: unknown, readTotals: ReadTotals): unknown {
   const merged = merge(earlier, later, takeLater)
@@ -74,7 +74,10 @@ type Choose = (earlier: unknown, later: unknown, field: string) => unknown
 
 const takeLater: Choose = (_, later) => later
 
-/** Costs are fractions; other numbers are counts. Lists stay, and so does what is no number. */
+/**
+ * Costs are fractions; other numbers are counts. Lists and values that are not numbers stay
+ * unchanged.
+ */
 const takeLarger: Choose = (earlier, later, field) => {
   if (typeof earlier === 'object' && earlier !== null) return earlier
   const [before, after] = COST.test(field)

@@ -68,8 +68,8 @@ const OPEN_TIERS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns the member of a chat request that asks for the tier of a translated one: the word that is
- * priced, without the spaces around it.
+ * Returns the member of the chat request that requests the tier of the original request: the name
+ * that is priced, without surrounding spaces.
  */
 export function passTier({ service_tier: tier }: JsonObject): JsonObject {
   if (typeof tier !== 'string') return {}
@@ -77,7 +77,9 @@ export function passTier({ service_tier: tier }: JsonObject): JsonObject {
   return OPEN_TIERS.has(word.toLowerCase()) ? {} : { service_tier: word }
 }
 
-/** As `passTier`, for tiers that prices can name alone: no other word of the caller's passes. */
+/**
+ * Like `passTier`, but only for tiers that prices can name: no other value of the caller passes.
+ */
 export function passKnownTier(request: JsonObject): JsonObject {
   const { service_tier: tier } = request
   return typeof tier === 'string' && isNeutralTier(toNeutralTier(tier.trim()))

@@ -1,7 +1,8 @@
 /**
  * States the charge as `usage.cost` in an answer. The figure is spliced into the answer's bytes as
  * decimal text of at most nine digits behind the point: it is exact as text, and a reader of
- * doubles gets the nearest one. A cost that the vendor states is taken out: it is another figure.
+ * doubles gets the nearest one. A cost that the vendor states is removed, since it is a different
+ * figure.
  */
 import { isObject, type JsonObject, member, tryParseJson } from '../../../base/lib/json.ts'
 import { cutJson } from '../cut-json.ts'
@@ -24,8 +25,8 @@ export interface UsagePlace {
   /** The option of a request without which a stream has no usage, as object and member. */
   readonly option?: readonly [string, string]
   /**
-   * Returns what an event is: `last` if its usage may be the last, `output` if it brings more of
-   * the answer. What is `other` may follow the last usage.
+   * Returns the kind of an event: `last` if its usage may be the last, `output` if it contains more
+   * of the answer. Events of the kind `other` may follow the last usage.
    */
   readonly kindOf: (event: JsonObject) => 'last' | 'output' | 'other'
 }
@@ -33,7 +34,7 @@ export interface UsagePlace {
 /** Its path in documents of all dialects. */
 const IN_DOCUMENT = ['usage']
 
-/** Names that the usage has from the gateway alone. */
+/** Names in the usage that only the gateway writes. */
 const STATED = ['cost', 'cost_basis']
 const NAME = Buffer.from('"usage"')
 /** A letter of the name may be written as an escape. */
@@ -61,7 +62,7 @@ function addUsage(bytes: Buffer, figure: CostFigure): Buffer {
   const start = bytes.indexOf(OPEN_OBJECT)
   const document = bytes.subarray(start)
   const members = scanMembers(document, 0)
-  // Of a name that is stated twice, a reader may take either.
+  // If a name appears twice, a reader may use either value.
   if (members.filter(({ key }) => key === IN_DOCUMENT[0]).length > 1) return bytes
   const fields: ReadonlyMap<string, JsonMember> = new Map(members.map((one) => [one.key, one]))
   const usage = stateIn(Buffer.from('{}'), figure).toString()
@@ -99,7 +100,7 @@ export function stateCostInFrame(
   const stated = stateAt(data, path, figure)
   if (stated === data) return frame
   const name = event.event === 'message' ? undefined : event.event
-  // The rest of a line break that arrived in two pieces: without it, the frame before has no end.
+  // The rest of a line break that arrived in two pieces: without it, the previous frame has no end.
   const rest = frame[0] === LF ? '\n' : ''
   return Buffer.from(rest + encodeSseEvent(name, stated.toString()))
 }
@@ -142,7 +143,7 @@ function stateAt(bytes: Buffer, path: readonly string[], figure: CostFigure | un
 }
 
 function stateIn(stated: Buffer, figure: CostFigure | undefined): Buffer {
-  // Of a name that is stated twice, a reader may take either.
+  // If a name appears twice, a reader may use either value.
   const names = scanMembers(stated, 0).flatMap(({ key }) => (STATED.includes(key) ? key : []))
   const isRepeated = new Set(names).size < names.length
   const usage = isRepeated ? cutJson(stated, [['cost'], ['cost_basis']]) : stated

@@ -35,7 +35,7 @@ export class UsageTail {
     })
   }
 
-  /** Takes bytes for the caller. Returns those that may leave, in order. */
+  /** Adds bytes for the caller. Returns those that may be sent now, in order. */
   push(bytes: Buffer): Buffer {
     this.splitter.push(bytes)
     return this.takeReady()

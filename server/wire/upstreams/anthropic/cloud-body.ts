@@ -1,4 +1,4 @@
-/** Makes a messages body one that a cloud takes (docs/protocols/bedrock.md#request). */
+/** Converts a messages body to one that a cloud accepts (docs/protocols/bedrock.md#request). */
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { stringifyWellFormed } from '../../../base/lib/text/well-formed.ts'
 import { parseRequestJson } from '../../dialects/request-json/parse.ts'
@@ -12,7 +12,7 @@ interface Options {
   readonly betas: unknown
   /** Further betas that the operator lets pass. */
   readonly allowed: readonly string[]
-  /** The members that the path says: `model`, and for some `stream`. */
+  /** The members that are in the path instead: `model`, and for some clouds `stream`. */
   readonly inPath: readonly string[]
   /** True if the betas are a member of the body. */
   readonly betasInside: boolean
@@ -76,7 +76,7 @@ const TAKEN: ReadonlySet<string> = new Set([
   'tool-search-tool-2025-10-19',
 ])
 const TAKEN_FAMILY = /^dev-full-thinking-\d{4}-\d{2}-\d{2}$/
-/** The vendor's own API has one beta for what are two here. */
+/** The vendor's own API has a single beta where clouds have two. */
 const BY_ANOTHER_NAME: ReadonlyMap<string, readonly string[]> = new Map([
   ['advanced-tool-use-2025-11-20', ['tool-search-tool-2025-10-19', 'tool-examples-2025-10-29']],
 ])

@@ -20,7 +20,7 @@ export interface HostRequest<Settings> {
 export interface HostAnswer {
   /** Below 400: refusals are thrown. */
   readonly response: WireResponse
-  /** Names what of the request was not sent. */
+  /** Names the parts of the request that were not sent. */
   readonly ignored: readonly string[]
 }
 

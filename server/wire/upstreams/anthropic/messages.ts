@@ -1,4 +1,6 @@
-/** Messages, same dialect at both ends: the model is replaced, all else passes as bytes. */
+/**
+ * Messages, same dialect at both ends: the model is replaced, and everything else passes unchanged.
+ */
 import { chainAfterReading } from '../../dialects/chain.ts'
 import { decideOnFirstByte } from '../../dialects/chat/expect-body.ts'
 import { createMessagesCollector } from '../../dialects/messages/collect-stream.ts'

@@ -17,7 +17,7 @@ import { describeHostAnswer, type MessagesHost, messagesAnswerHeaders } from './
 import { readMessagesUsageOptions } from './read-usage-options.ts'
 import { type MessagesSettings, readMessagesQuirks } from './settings.ts'
 
-/** The chat request in between leaves nothing out that the messages format can say. */
+/** The intermediate chat request omits nothing that the messages format can express. */
 const IN_BETWEEN: ChatQuirks = {
   ...DEFAULT_CHAT_QUIRKS,
   max_tokens_field: 'max_completion_tokens',
@@ -59,7 +59,7 @@ export function createResponses<Settings extends MessagesSettings>(
   }
 }
 
-/** The only member in between that the caller knows by another name. */
+/** The only intermediate member that the caller knows by another name. */
 function toOwnName(name: string): string {
   return name === 'reasoning_effort' ? 'reasoning.effort' : name
 }

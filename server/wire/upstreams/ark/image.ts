@@ -1,6 +1,6 @@
 /**
  * Images in the vendor's form of OpenAI's dialect (docs/protocols/ark.md#images). Two fields
- * differ: a sequence of images stands for `n`, and the size `auto` is left out as the default.
+ * differ: `n` becomes a sequence of images, and the size `auto`, which is the default, is omitted.
  */
 
 import { member } from '../../../base/lib/json.ts'

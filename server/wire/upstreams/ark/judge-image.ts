@@ -1,7 +1,7 @@
 /**
  * Refuses requests that the vendor's image models are known to refuse
- * (docs/protocols/ark.md#images), so that a task does not wait for it. Doubtful cases are left to
- * the vendor.
+ * (docs/protocols/ark.md#images), so that a task fails at once. Doubtful cases are left to the
+ * vendor.
  */
 
 import { isObject, type JsonObject, printValue } from '../../../base/lib/json.ts'

@@ -69,7 +69,7 @@ function* listFlags(
     const prompt = foldForms(asString(member(item, 'text')) ?? '')
     for (const [flag, dash = '', word = '', text = ''] of prompt.matchAll(FLAG)) {
       const name = PARAMETERS[word.toLowerCase()]
-      // One of these words may follow a dash in prose.
+      // In prose, these words may also follow a dash.
       const isFlag = dash.startsWith('-') || DIGIT.test(text)
       if (name && isFlag) yield [flag, name, text]
     }

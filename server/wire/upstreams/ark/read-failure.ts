@@ -78,7 +78,7 @@ function kindOf(status: number, code: string | undefined): FailureKind {
 
 const REQUEST_ID = /Request id: ?\S+$/i
 
-/** Removes the vendor's request id, which is of no use to callers. */
+/** Removes the vendor's request id, which is useless to callers. */
 function withoutRequestId(message: string): string {
   const start = message.search(REQUEST_ID)
   return start === -1 ? message : message.slice(0, start).trimEnd()

@@ -28,7 +28,7 @@ export function leastInputSeconds(seconds: number): number {
 
 function pixelsOf(family: Family, resolution: string, ratio: string): number {
   const { pixels } = family
-  // A vendor may state any word, and every object has a few of them.
+  // Own members only: a vendor may state any word, such as the name of an inherited member.
   const known = Object.hasOwn(pixels, resolution) ? pixels[resolution] : undefined
   const sizes = known ?? largest(Object.values(pixels))
   const turned = ratio === '9:16' ? '16:9' : ratio === '3:4' ? '4:3' : ratio

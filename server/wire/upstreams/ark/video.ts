@@ -234,7 +234,7 @@ function measure(task: JsonObject, family: Family): Quantities | undefined {
   const resolution = asString(task.resolution) ?? family.resolution
   const ratio = asString(task.ratio) ?? 'adaptive'
   const tokens = countVideoTokens(family, { resolution, ratio, seconds, inputSeconds: 0 })
-  // Nobody can be charged for a length that no video has.
+  // No charge is based on an impossible length.
   return Number.isSafeInteger(tokens) ? { output_token: tokens } : undefined
 }
 

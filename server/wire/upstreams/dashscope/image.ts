@@ -1,6 +1,6 @@
 /**
- * Images by the vendor's synchronous door (docs/protocols/dashscope.md#images), answered in the
- * form of OpenAI's.
+ * Images through the vendor's synchronous endpoint (docs/protocols/dashscope.md#images), answered
+ * in OpenAI's form.
  */
 import { asString, isObject, type JsonObject, member, writeJson } from '../../../base/lib/json.ts'
 import { readResultUrl } from '../../../base/lib/result-url.ts'
@@ -23,7 +23,7 @@ const READ = ['model', 'prompt', 'n', 'size', 'image', 'response_format', 'strea
 /** The border between the two prices of a picture. */
 const PIXELS_1K = 2_250_000
 
-/** Throws InvalidRequest for what the model does not take. */
+/** Throws InvalidRequest for anything that the model does not accept. */
 export function judgeDashscopeImage(value: JsonObject, upstreamModel: string): void {
   const { images, inputImages } = imageFamilyOf(upstreamModel)
   for (const [name, one] of Object.entries(value)) {
@@ -82,7 +82,7 @@ function read(document: unknown, requestedSize: unknown): BodyReading {
   if (links.length === 0) return { outputBytes: 0, error: readError(document) }
   const usage = member(document, 'usage')
   const spellings = ['output_image_count', 'image_count'].map((name) => member(usage, name))
-  // Delivered pictures were made: no count of zero makes them free.
+  // Delivered images were made: a stated count of zero does not make them free.
   const image = readFirstCount(...spellings) || links.length
   const size = sizeOf(usage, requestedSize)
   return { outputBytes: 1, usage: { image }, facts: size === undefined ? {} : { size } }

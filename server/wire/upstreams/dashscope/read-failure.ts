@@ -6,7 +6,7 @@ import { readJsonAnswer } from '../read-json.ts'
 import { readUpstreamId } from '../task-answer.ts'
 import type { WireResponse } from '../wire.ts'
 
-/** Codes by what they say; all others go by their status. */
+/** Codes with a specific meaning; all others are classified by their status. */
 const KINDS: readonly (readonly [RegExp, FailureKind])[] = [
   // The vendor may have made the task before it gave up.
   [/^(?:InternalError\.Timeout|RequestTimeOut|ResponseTimeout)/, 'unknown'],
@@ -46,7 +46,7 @@ export async function readCreation(response: WireResponse, request: unknown): Pr
   })
 }
 
-/** `request` is what the vendor may repeat: its words prove nothing about the channel. */
+/** The vendor may repeat words from `request`, so these prove nothing about the channel. */
 export function describeDashscopeFailure(status: number, document: unknown, request?: unknown) {
   const code = asString(member(document, 'code'))
   const message = asString(member(document, 'message'))

@@ -39,7 +39,7 @@ function buildBody(order: Order): JsonObject {
         ? { media: media.map(({ role, url }) => ({ type: word(role), url })) }
         : {}),
     },
-    // The resolution is always sent: the vendor's own default is the dearest.
+    // The resolution is always sent, because the vendor's default is the most expensive one.
     parameters: {
       resolution: resolution.toUpperCase(),
       duration,
@@ -103,7 +103,7 @@ function sideOf(value: unknown): string | undefined {
   return /^(\d{3,4})p?$/i.exec(text)?.[1]
 }
 
-/** Throws `failed` for a row that cannot be read: it may be the task that is looked for. */
+/** Throws `failed` for a row that cannot be read, because it may be the wanted task. */
 function readListed(row: unknown): ListedTask {
   const [id, at] = [readUpstreamId(member(row, 'task_id')), Number(member(row, 'gmt_create'))]
   const createdAt = new Date(at)

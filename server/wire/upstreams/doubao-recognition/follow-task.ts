@@ -1,6 +1,6 @@
 /**
- * Waits within a call for a recognition that was submitted. Once it may have been accepted it is
- * not submitted again: its id is polled until it ends.
+ * Waits within a call for a submitted recognition. Once it may have been accepted it is never
+ * submitted again; its id is polled until it ends.
  */
 import { isObject, type JsonObject } from '../../../base/lib/json.ts'
 import { UpstreamFailure } from '../failure.ts'
@@ -58,7 +58,7 @@ export function conclude(outcome: UpstreamTaskOutcome): Recognised | undefined {
   throw new UpstreamFailure('channel_fault', { status: 200, code: outcome.code, message })
 }
 
-/** Returns false for an answer of success that is empty, cut off or no JSON. */
+/** Returns false for a successful answer that is empty, cut off or not JSON. */
 export function hasResult({ result, audio_info: audio }: JsonObject): boolean {
   return isObject(result) || isObject(audio)
 }

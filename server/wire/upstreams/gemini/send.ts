@@ -17,7 +17,7 @@ export interface GeminiRequest {
   /** For example `generateContent`. */
   readonly method: string
   readonly body: Buffer
-  /** The tier in the vendor's word, where the request names one. */
+  /** The vendor's name of the tier, if the request names one. */
   readonly tier?: string | undefined
   /** The caller's request, whose own words do not classify a refusal. */
   readonly value: unknown
@@ -69,11 +69,17 @@ function pathOf(settings: GeminiSettings, model: string): string {
 }
 
 const TOO_LONG = /input token count[^.]{0,40}exceeds the maximum number of tokens/i
-/** Something that the request names, in words that otherwise are about the channel. */
+/**
+ * Matches messages about an object that the request names, whose words otherwise concern the
+ * channel.
+ */
 const OF_CALLER = /\b(?:file|cachedcontents?|cached content)\b/i
 const NAMES = /"(?:file_?uri|cached_?content|url)"/i
 
-/** A conversation beyond the window has a code, and files of a caller are no fault of a channel. */
+/**
+ * A conversation that exceeds the context window gets its own code, and missing files of a caller
+ * are not the channel's fault.
+ */
 function refine(failure: UpstreamFailure, value: unknown): UpstreamFailure {
   const { kind, details } = failure
   const { message = '', status } = details

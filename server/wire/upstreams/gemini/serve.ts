@@ -35,7 +35,7 @@ import type { GeminiSettings } from './settings.ts'
 
 type Call = UpstreamCall<GeminiSettings>
 
-/** The chat request in between leaves nothing out that the format can say. */
+/** The intermediate chat request omits nothing that the format can express. */
 const IN_BETWEEN: ChatQuirks = {
   ...DEFAULT_CHAT_QUIRKS,
   max_tokens_field: 'max_completion_tokens',
@@ -64,7 +64,7 @@ async function ask(wire: Wire, call: Call, chat: JsonObject): Promise<Answered> 
   const send = ({ body, tier }: ContentsRequest) =>
     sendToGemini(wire, { settings, upstreamModel, method, body, tier, value })
   const first = translate(false)
-  // Nothing was done for a refused request: it is sent once more without what was refused.
+  // Nothing was done for a refused request, so it is sent once more without the refused part.
   const response = await send(first).catch((error: unknown) => {
     if (!refusesSignature(error)) throw error
     return send(translate(true))
@@ -168,7 +168,7 @@ export const geminiResponses: CallAdapter<GeminiSettings> = async (wire, call) =
   return answerGemini(call, answered.response, relay, names)
 }
 
-/** Members in between that callers know by other names. */
+/** Intermediate members that callers know by other names. */
 const OF_MESSAGES = { reasoning_effort: 'thinking', web_search_options: 'tools.web_search' }
 const OF_RESPONSES = {
   reasoning_effort: 'reasoning.effort',

@@ -29,7 +29,7 @@ export const geminiSettings = z
       return
     }
     if (key !== undefined || keys !== undefined) {
-      refuse('api_key', 'cannot stand beside service_account')
+      refuse('api_key', 'cannot be combined with service_account')
     }
     if (project === undefined && account.project_id === undefined) {
       refuse('project', 'missing: the key file names no project_id')

@@ -15,15 +15,18 @@ import type { WireResponse } from '../wire.ts'
 
 function kindOfCode(code: number): FailureKind | undefined {
   if (code === 1302 || code === 1303) return 'busy'
-  // Money and rights, some of them under the status of a rate.
+  // Codes about money and permissions, some of which come with the status of a rate limit.
   if ((code >= 1000 && code <= 1103) || code === 1304) return 'channel_fault'
   if (code === 1202 || code === 1203) return 'channel_fault'
   if (code >= 1200 && code <= 1301) return 'rejected'
-  // The task may exist: it is asked for by the id that the gateway gave it.
+  // The task may exist, so it is looked up by the id that the gateway gave it.
   return code >= 5000 && code <= 5002 ? 'unknown' : undefined
 }
 
-/** Neither an unknown code under a success nor a fault of the vendor says that there is no task. */
+/**
+ * Neither an unknown code with a success status nor a fault of the vendor proves that there is no
+ * task.
+ */
 function kindOfStatus(status: number, message: string | undefined, request: unknown): FailureKind {
   if (status < 400 || status >= 500) return 'unknown'
   return refineRejection(classifyStatus(status), message, request)

@@ -30,7 +30,7 @@ export function keyOf(settings: KlingSettings, wire: Pick<Wire, 'now'>): KeyedCh
   return { base_url, api_key: key ?? signToken(id, secret, Math.floor(wire.now() / 1000)) }
 }
 
-/** Signs a token without the time of its issue, which the vendor refuses. */
+/** Signs a token without an `iat` claim, which the vendor refuses. */
 export function signToken(id: string, secret: string, nowSeconds: number): string {
   const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
   const payload = { iss: id, exp: nowSeconds + LIFE_SECONDS, nbf: nowSeconds - EARLY_SECONDS }

@@ -34,7 +34,10 @@ const OWN: ReadonlySet<string> = new Set([
 ])
 const USUAL: ReadonlySet<string> = new Set(['resolution', 'ratio', 'duration'])
 
-/** The widest rules; `details.video` of a model narrows them, and what its body does not name. */
+/**
+ * The widest rules, which a model narrows by its `details.video` and by the fields that its body
+ * does not name.
+ */
 const WIDE: VideoRules = {
   seconds: { min: 1, max: 60 },
   choosesDuration: false,
@@ -58,7 +61,7 @@ export function bodyOf({ settings, details }: Pick<Order, 'settings' | 'details'
   throw new UpstreamFailure('channel_fault', { message: 'details.media.body must be an object' })
 }
 
-/** A body takes what it names. */
+/** A body accepts the fields that it names. */
 export function mediaRulesOf(order: Pick<Order, 'settings' | 'details'>): VideoRules {
   const { template } = formOf(order.settings)
   const names = new Set([...listNames(bodyOf(order)), ...listNames(template.submit.path)])
@@ -106,7 +109,7 @@ export function prepareMedia(submitted: Order): PreparedTask {
   return { ...prepared, facts: { ...Object.fromEntries(own), ...prepared.facts } }
 }
 
-/** Throws a refusal that names the field, if those of a request do not lead to an address. */
+/** Throws a refusal that names the field, if the fields of a request do not yield an address. */
 function refusePath(submitted: Order): void {
   const { baseUrl, template } = formOf(submitted.settings)
   const { path } = template.submit

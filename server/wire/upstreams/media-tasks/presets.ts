@@ -111,7 +111,7 @@ export function formOf({ base_url: url, preset: name, template }: MediaSettings)
   return {
     baseUrl: url ?? known?.baseUrl ?? '',
     template: template ?? known?.template ?? PRESETS.fal.template,
-    // A template of the operator's states costs in the currency of its models.
+    // An operator's own template states costs in the currency of its models.
     currency: template ? undefined : known?.currency,
   }
 }

@@ -16,7 +16,7 @@ export function at(document: unknown, pointer: string): unknown {
   return value
 }
 
-/** Returns the first value that is there. */
+/** Returns the first value that exists. */
 export function atFirst(document: unknown, pointers: readonly string[]): unknown {
   for (const pointer of pointers) {
     const value = at(document, pointer)
@@ -43,7 +43,10 @@ export function findUrl(document: unknown, pointers: readonly string[]): string 
   return undefined
 }
 
-/** Returns a reason in words, whatever the form: a text, a list of them, an object with one. */
+/**
+ * Returns the reason as text, whatever its form: a string, a list of strings, or an object with
+ * one.
+ */
 export function readWords(value: unknown): string | undefined {
   const first: unknown = Array.isArray(value) ? value[0] : value
   if (!isObject(first)) return asString(first) || undefined

@@ -1,7 +1,7 @@
 /**
  * Fills templates with values of a request. The template is parsed JSON and its texts are cut into
- * parts once, so that a caller's bytes become one value, whatever they hold, and nothing of them is
- * read as a template, a path or a member's name.
+ * parts once, so that a caller's bytes become a single value, whatever they contain, and are never
+ * read as a template, a path or a member name.
  */
 import { isObject, type JsonObject } from '../../../base/lib/json.ts'
 import { joinUrl } from '../../../base/lib/text/base-url.ts'
@@ -43,7 +43,7 @@ export function listNames(template: unknown): ReadonlySet<string> {
   return names
 }
 
-/** Returns the body; objects and lists that have nothing left are left out. */
+/** Returns the body without objects and lists that have become empty. */
 export function renderBody(template: JsonObject, values: Values): JsonObject {
   const rendered = render(template, values)
   return isObject(rendered) ? rendered : {}
@@ -103,7 +103,7 @@ function join(
   return texts.join('')
 }
 
-/** Names of the operator's, whose slashes stay. */
+/** Names chosen by the operator, in which slashes are kept. */
 const WITH_SLASHES: ReadonlySet<string> = new Set(['upstream_model', 'upstream_app'])
 
 /**
@@ -123,7 +123,7 @@ export function renderUrl(baseUrl: string, template: string, values: Values): st
   const pairs = query.split('&').flatMap((pair) => join(cut(pair), values, encode) ?? [])
   const whole = pairs.filter((pair) => pair !== '').join('&')
   const url = joinUrl(baseUrl, whole === '' ? (filled ?? '') : `${filled}?${whole}`)
-  // The address itself decides, however it was put together.
+  // The resulting address decides, however it was composed.
   if (isStray || !URL.parse(url)?.href.startsWith(`${trimEnd(originOf(baseUrl), '/')}/`)) {
     throw new UpstreamFailure('channel_fault', { message: `no request leads to ${template}` })
   }

@@ -51,12 +51,12 @@ export const mediaTemplate = z.strictObject({
   poll: z.strictObject({
     path: taskPath,
     status: pointer.default('/status'),
-    /** The vendor's words by what they mean; usual words are known. */
+    /** The vendor's status words by meaning; common words are built in. */
     states: z.partialRecord(z.enum(STATES), z.array(z.string()).max(20)).default({}),
     /** The reason of a failed task. */
     error: pointers.default(['/error/message', '/error', '/message', '/detail']),
   }),
-  /** The film, or the request that answers with it. */
+  /** The video, or the request that returns it. */
   output: z.union([
     pointers.transform((url) => ({ path: undefined, url })),
     z.strictObject({ path: taskPath, url: pointers }),
@@ -93,8 +93,8 @@ export const mediaSettings = z
     /** True to let the vendor notify a callback URL of the gateway, in addition to polling. */
     callbacks: z.boolean().default(true),
     /**
-     * False where the vendor's figure is in a unit of its own: the seconds ordered are charged. By
-     * default only of fal, whose unit differs by model.
+     * False if the vendor's figure is in its own unit: the seconds ordered are then charged. By
+     * default this is so only for fal, whose unit differs by model.
      */
     stated_usage: z.boolean().optional(),
   })

@@ -68,7 +68,10 @@ async function poll(wire: Wire, reference: Reference): Promise<TaskPoll> {
   return await fetchOutput(wire, settings, { ...about, path: template.output.path })
 }
 
-/** Returns the kit's word for a vendor's word, which stays if the template does not know it. */
+/**
+ * Returns the gateway's status word for a vendor's word, which is kept if the template does not
+ * know it.
+ */
 function meaningOf({ poll: { states } }: MediaTemplate, word: unknown): unknown {
   const known = Object.entries(states).find(([, words]) => words.includes(printValue(word)))
   return known ? known[0] : word
@@ -109,8 +112,8 @@ function readSuccess(
 }
 
 /**
- * Reads what was billed: begun seconds count, and money is in billionths. A film has a length: no
- * seconds of zero make it free.
+ * Reads what was billed: begun seconds count, and money is in billionths. A video has a length, so
+ * a stated zero does not make it free.
  */
 function readUsage(
   { usage }: MediaTemplate,
@@ -131,7 +134,7 @@ function readUsage(
   return Object.fromEntries(entries)
 }
 
-/** Returns what stands beside a router's cost where the vendor bills the operator's own key too. */
+/** Returns the amount beside a router's cost that the vendor bills to the operator's own key. */
 function byokOf(document: JsonObject, place: string): JsonObject {
   const usage = at(document, place.slice(0, place.lastIndexOf('/')))
   return { is_byok: member(usage, 'is_byok'), cost_details: member(usage, 'cost_details') }
@@ -173,7 +176,9 @@ const findOwn: TaskDriver<MediaSettings>['recover'] = async (wire, lost) => {
   return upstreamId === undefined ? undefined : { upstreamId }
 }
 
-/** One page is read; the next one's address is the vendor's word, which is not followed. */
+/**
+ * Only one page is read: the address of the next one comes from the vendor, and is not followed.
+ */
 const list: TaskDriver<MediaSettings>['list'] = (wire, { settings, upstreamModel, since }) =>
   listPages(async () => {
     const { recover } = formOf(settings).template

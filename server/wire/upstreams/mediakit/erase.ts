@@ -43,8 +43,8 @@ function readSuccess({ result }: JsonObject): TaskPoll {
 
 /** Rounds the seconds: a film of five seconds has 121 frames and is stated as 5.04. */
 function countSeconds(duration: unknown): number {
-  // A figure that is no number, and no length, becomes -1: it states nothing, and the length of the
-  // film is charged.
+  // A figure that is not a number, or not a length, becomes -1 and counts as not stated; the length
+  // of the video is then charged.
   const seconds = readDecimal(duration) ?? -1
   return seconds <= 0 ? -1 : Math.max(1, Math.round(seconds))
 }

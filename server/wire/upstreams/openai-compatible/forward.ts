@@ -1,4 +1,7 @@
-/** The kit of this protocol's operations: the caller's body goes on, and the answer comes back. */
+/**
+ * Builds the operations of this protocol: the caller's body is forwarded, and the answer is
+ * returned.
+ */
 import type { RelayReport } from '../../dialects/relay.ts'
 import { type JsonEdits, spliceJson } from '../../dialects/splice.ts'
 import { type BodyReading, createBodyTap } from '../../dialects/tap.ts'
@@ -19,7 +22,7 @@ interface Forwarding {
   readonly read: (document: unknown) => BodyReading
 }
 
-/** Returns the adapter of an operation: the model is set, all else passes. */
+/** Returns the adapter of an operation: the model is set, everything else passes unchanged. */
 export function forward({ path, read }: Forwarding): CallAdapter<OpenaiCompatibleSettings> {
   return async (wire, call) => {
     const response = await sendBody(wire, call, path, false)

@@ -1,4 +1,4 @@
-/** The operations whose requests and answers pass unchanged but for the model. */
+/** The operations whose requests and answers pass unchanged except for the model. */
 
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { readChatUsage } from '../../dialects/chat/read-usage.ts'
@@ -89,7 +89,7 @@ function isEmbedding(value: unknown): boolean {
   return typeof value === 'string' || Array.isArray(value)
 }
 
-/** Takes the total for the prompt where a vendor states the total alone: there is no output. */
+/** Uses the total as the prompt if a vendor states only the total, since there is no output. */
 function withPrompt(document: JsonObject): JsonObject {
   const { usage } = document
   if (!isObject(usage)) return document
@@ -109,7 +109,7 @@ function readModerationBody(document: unknown): BodyReading {
   return { ...reading, usage: { ...usage, call: 1 }, outputBytes: results.length }
 }
 
-/** Reads what stands in place of an answer. */
+/** Reads an error in place of an answer. */
 function readRefused(document: unknown): BodyReading {
   const message = asString(member(member(document, 'error'), 'message')) ?? UPSTREAM_ERROR.message
   return { outputBytes: 0, error: { type: 'server_error', message } }

@@ -20,7 +20,7 @@ const CHANNEL_CODES = new RegExp(
     'blocked_api_access|organization_restricted',
     'invalid_api_key|account_?deactivated|accessdenied|closedendpoint',
     'exceeded_current_quota|arrearage|allocationquota|insufficient_?balance|out_of_credits',
-    // Numbers of vendors without words: no money, no such key, no such model.
+    // Numeric codes of vendors that have no code names: no money, no such key, no such model.
     '^(100[0-4]|111[23]|1211|20012|30001|30014)$',
     // About the model, not about a response or a file that the request names.
     '(model|endpoint\\w{0,40})[._]?not_?found',
@@ -32,8 +32,8 @@ const BUSY_CODES =
   /ratelimit|rate_limit_exceeded|serveroverloaded|requestbursttoofast|inflightbatch|^130[25]$/i
 
 /**
- * A refusal of the content that has the status of a refused key. Its words name the account's team
- * and key. Each is billed, so no other route may try.
+ * A content refusal with the status of a refused key. Its message names the account's team and key.
+ * Each refusal is billed, so no other route may be tried.
  */
 const GUIDELINES = /\bviolates usage guidelines\b/i
 

@@ -32,7 +32,7 @@ export function readChatUsageOptions(
   }
 }
 
-/** Options for a request of another dialect: no translation asks for what these read of one. */
+/** Options for a request of another dialect, in which no translation uses what the options read. */
 export function readTranslatedOptions(upstreamModel: string): ChatUsageOptions {
   return readChatUsageOptions({}, upstreamModel)
 }

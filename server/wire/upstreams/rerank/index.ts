@@ -58,12 +58,12 @@ const rerank: CallAdapter<RerankSettings> = async (wire, { settings, upstreamMod
   }
 }
 
-/** Members that every order follows, here or at the upstream. */
+/** Members that are always respected, here or at the upstream. */
 const FOLLOWED: ReadonlySet<string> = new Set(
   'model query documents top_n return_documents'.split(' '),
 )
 
-/** Lists what the request asks for and the reranker does not get, such as `rank_fields`. */
+/** Lists the members of the request that are not sent to the reranker, such as `rank_fields`. */
 function listIgnored(value: JsonObject, body: JsonObject): string[] {
   const names = Object.keys(value).filter((name) => !isAbsent(value[name]))
   return names.filter((name) => !FOLLOWED.has(name) && !Object.hasOwn(body, name))

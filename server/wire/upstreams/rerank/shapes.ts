@@ -82,7 +82,7 @@ export const SHAPES = {
   },
   tei: {
     path: '/rerank',
-    // It knows one model, and texts that are too long would refuse all.
+    // The server has a single model, and would refuse all texts if one is too long.
     body: ({ query, documents }) => ({ query, texts: documents, truncate: true }),
     results: (document) => document,
     score: 'score',

@@ -8,7 +8,7 @@ import { readCount } from '../../../dialects/usage/read-count.ts'
 import { createFrameDecoder, type EventFrame } from './event-stream.ts'
 import { typeOfException } from './read-failure.ts'
 
-/** Wraps a relay of messages. A text passes as it is: a proxy may answer with events, or JSON. */
+/** Wraps a relay of messages. Text passes unchanged: a proxy may answer with events or JSON. */
 export function unframe(relay: Relay): Relay {
   const decoder = createFrameDecoder()
   const readChunk = createChunkReader()
@@ -20,7 +20,7 @@ export function unframe(relay: Relay): Relay {
     try {
       for (const frame of decoder.push(chunk)) events.push(toEvent(frame, readChunk))
     } catch {
-      // What follows a damaged frame cannot be found: the stream is broken here.
+      // The frames after a damaged one cannot be found, so the stream is broken here.
       isBroken = true
       events.push(encodeMessagesError(UPSTREAM_ERROR))
     }
