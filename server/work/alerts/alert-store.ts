@@ -4,9 +4,9 @@ import type { AlertKind } from './alert.ts'
 
 interface NewAlert {
   readonly kind: AlertKind
-  /** Null for what operators have to know. */
+  /** Null for alerts to operators. */
   readonly accountId: string | null
-  /** A second alert of the same name is not recorded. */
+  /** Unique: a second alert of the same name is not recorded. */
   readonly once: string
   readonly subject: object
 }
@@ -33,8 +33,8 @@ async function recordAlert(sql: Sql | TransactionSql, alert: NewAlert): Promise<
 const EXPIRY_DAYS = [7, 1] as const
 
 /**
- * Records the keys that expire within 7 days or 1 day, each step once for each time of expiry. A
- * key that was made later than a step, or that another has replaced, skips it.
+ * Records the keys that expire within 7 days or 1 day, each step once per expiry time. A key that
+ * was created later than a step, or that has been replaced, skips it.
  */
 export async function recordExpiringKeys(sql: Sql): Promise<number> {
   const [farthest] = EXPIRY_DAYS
@@ -55,7 +55,7 @@ export async function recordExpiringKeys(sql: Sql): Promise<number> {
   return recorded.count
 }
 
-/** Records for operators that checks of an audit failed: the same checks once a day. */
+/** Records for operators that checks of an audit failed; the same checks at most once a day. */
 export async function recordUnbalanced(
   sql: Sql,
   failed: readonly { readonly id: string }[],

@@ -14,7 +14,7 @@ export interface WaitingAlert {
   readonly alert_url: string | null
 }
 
-/** Locks up to `limit` alerts that wait, the oldest first; other processes skip them. */
+/** Locks up to `limit` waiting alerts, oldest first; other processes skip them. */
 export function lockWaiting(sql: TransactionSql, limit: number): Promise<WaitingAlert[]> {
   return sql<WaitingAlert[]>`
     select e.id, e.kind, e.account_id, e.created_at, a.name as account_name, a.currency,

@@ -19,7 +19,7 @@ import { describeSubject } from './subject.ts'
 
 const AT_ONCE = 100
 
-/** Starts dispatching. Without `hasMail` alerts go to webhooks and the console alone. */
+/** Starts dispatching. Without `hasMail`, alerts go only to webhooks and the console. */
 export function startDispatcher(options: {
   readonly sql: Sql
   readonly log: Log

@@ -1,7 +1,7 @@
 /**
  * Archives the calls of a month or week, batch by batch. Each batch is written as one object and
  * read back; one transaction then adopts the object, adds the batch's sums and removes its rows. A
- * kill between two steps loses nothing: the next run goes on with the rows that are left.
+ * kill between two steps loses nothing: the next run continues with the remaining rows.
  */
 import type { Sql } from 'postgres'
 import { failpoint } from '../../base/lib/failpoint.ts'
@@ -31,7 +31,7 @@ const DAY_MS = 86_400_000
 /** Limits of one object; its rows are removed in one transaction. */
 const HOLDS_MAX = 10_000
 const CALL_BYTES_MAX = 16_000_000
-/** Runs beside each other take the same holds, of which one archives them. */
+/** Concurrent runs read the same holds, but only one of them archives each. */
 const ATTEMPTS_MAX = 10
 const COUNT_STEP_SECONDS = 6 * 3600
 
@@ -81,7 +81,9 @@ export async function checkPeriod(sql: Sql, period: ArchivePeriod): Promise<bigi
   return holds
 }
 
-/** Rejects with OperatorError if the period cannot be archived; what was archived so far stays. */
+/**
+ * Rejects with OperatorError if the period cannot be archived; calls archived so far stay archived.
+ */
 export async function archivePeriod(
   period: ArchivePeriod,
   options: ArchiveOptions,
@@ -129,7 +131,7 @@ function createReader(
     const batch = await (ahead?.after === after ? ahead.batch : read(after))
     const last = batch?.last
     ahead = last === undefined ? undefined : { after: last, batch: read(last) }
-    // Its caller may never come to it.
+    // The caller may never await it.
     ahead?.batch.catch(() => undefined)
     return batch
   }
@@ -203,7 +205,7 @@ const REASONS: Readonly<
   uncounted: ({ name }) =>
     `calls of ${name} are not in the figures yet: try again in a few minutes`,
   unbalanced: ({ name }) =>
-    `the entries of a call of ${name} do not come to its hold and its charge: run ` +
+    `the entries of a call of ${name} do not add up to its hold and its charge: run ` +
     '`tributary audit` first',
   unsealed: ({ name }) => `entries of ${name} are not sealed yet: try again in a few minutes`,
   altered: ({ name }) =>

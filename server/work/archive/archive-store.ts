@@ -13,7 +13,7 @@ function nameOf(sql: AnySql, table: string): PendingQuery<Row[]> {
 
 export interface ArchiveRow {
   readonly kind: PeriodKind
-  /** Of the period. */
+  /** The name of the period. */
   readonly name: string
   readonly after_id: string
   readonly end_id: string
@@ -132,7 +132,7 @@ export type RemoveVerdict =
   | 'altered'
 
 export interface RemovedRange {
-  /** Of the period. */
+  /** The name of the period. */
   readonly name: string
   readonly after: string
   readonly upto: string

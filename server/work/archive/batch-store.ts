@@ -15,13 +15,16 @@ export interface Batch {
   readonly last: string
   /** Of the rows that the content was written from; see archive_version. */
   readonly version: string
-  /** Frees the memory of the content: the engine would, at a collection of the whole heap. */
+  /**
+   * Frees the memory of the content, which the engine would only do at a collection of the whole
+   * heap.
+   */
   readonly release: () => void
 }
 
 export interface BatchLimits {
   readonly holds: number
-  /** Of the records of calls, about half of the content. */
+  /** The size of the call records, which are about half of the content. */
   readonly callBytes: number
 }
 
@@ -82,7 +85,7 @@ async function readBatch(
 
 const requestIdOf = (holdId: string) => `req_${holdId.slice('hold_'.length)}`
 
-/** Passes on rows as long as they fit, and one at least. */
+/** Passes on rows as long as they fit, but at least one. */
 function createCutter(pass: (row: Buffer) => void, bytesMax: number) {
   let bytes = 0
   let fitting: Buffer | undefined
@@ -102,10 +105,12 @@ function createCutter(pass: (row: Buffer) => void, bytesMax: number) {
   }
 }
 
-/** More than most holds have with their calls and entries: a buffer that grows is copied. */
+/**
+ * More bytes than most holds have with their calls and entries, because growing a buffer copies it.
+ */
 const HOLD_BYTES = 2_000
 
-/** Bytes that come piece by piece: a list of as many buffers costs twice as much. */
+/** Collects bytes that arrive piece by piece; a list of the buffers would cost twice as much. */
 class Content {
   private bytes: Buffer
   private length = 0
@@ -130,7 +135,7 @@ class Content {
     return this.bytes.subarray(0, this.length)
   }
 
-  /** Frees the memory: a content that was read is empty from now on. */
+  /** Frees the memory; content that was read is empty from now on. */
   free(): void {
     freeBuffer(this.bytes)
   }

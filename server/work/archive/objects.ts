@@ -10,9 +10,9 @@ import type { Blobs } from '../assets/storage/blobs.ts'
 const compress = promisify(zstdCompress)
 const unpackZstd = promisify(zstdDecompress)
 const unpackGzip = promisify(gunzip)
-/** Objects are large: in the chunks of 16 KB that are usual, reading one takes twice as long. */
+/** Objects are large: reading one in the usual chunks of 16 KB takes twice as long. */
 const CHUNK_BYTES = 1_048_576
-/** Of the level 3 that is usual rows become no smaller, in twice the time. */
+/** The usual level 3 makes rows no smaller, but takes twice as long. */
 const PACKING = {
   chunkSize: CHUNK_BYTES,
   params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
@@ -54,7 +54,7 @@ export async function checkWritten(
   unpacking.end(packed)
   let length = 0
   try {
-    // Piece by piece: garbage as large as the content is collected at the cost of all of it.
+    // Read piece by piece, because collecting garbage as large as the whole content is expensive.
     for await (const piece of unpacking) {
       const end = length + piece.length
       if (!content.subarray(length, end).equals(piece)) throw damaged(object, 'other lines')
@@ -68,8 +68,8 @@ export async function checkWritten(
 }
 
 /**
- * Frees the memory of a chunk that is full, which its stream writes to no more. The engine does it
- * at collections of the whole heap only.
+ * Frees the memory of a full chunk, to which its stream no longer writes. The engine would only
+ * free it at a collection of the whole heap.
  */
 function freeChunk({ buffer, byteOffset, byteLength }: Buffer<ArrayBuffer>): void {
   const isFull = byteOffset + byteLength === CHUNK_BYTES && buffer.byteLength === CHUNK_BYTES

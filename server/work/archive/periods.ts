@@ -85,7 +85,7 @@ function nameOfDay(time: Date): string {
   return time.toISOString().slice(0, 10)
 }
 
-/** Sorts before each id of this time or later: an id has further characters. */
+/** Sorts before every id of this time or later, since ids have further characters. */
 function firstId(time: Date): string {
   return `hold_${timeDigits(time.getTime())}`
 }

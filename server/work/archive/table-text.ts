@@ -1,7 +1,7 @@
 /**
  * The text of an object: three tables in the form that psql loads, with the names and types of
- * their columns. It is written from what COPY sends, and read back as lines of JSON, one for each
- * hold with its call and its entries: the form of objects before, which are such lines.
+ * their columns. It is written from the output of COPY, and read back as lines of JSON, one for
+ * each hold with its call and its entries, which is also the format of older objects.
  */
 
 import type { TableShape } from '../../base/database/backup/backup-store.ts'
@@ -21,12 +21,14 @@ export function beginTable({ name, columns, types }: TableShape): Buffer {
 
 interface Table {
   readonly columns: readonly (readonly [name: string, type: string])[]
-  /** The place of the column that links a row to its hold. */
+  /** The position of the column that links a row to its hold. */
   readonly key: number
   readonly rows: (string | null)[][]
 }
 
-/** Splits the text of an object into lines of JSON. Throws OperatorError if it is of no form. */
+/**
+ * Splits the text of an object into lines of JSON. Throws OperatorError if it has neither format.
+ */
 export function linesOfObject(text: string): string[] {
   const lines = text.split('\n').filter((line) => line !== '')
   if (lines[0] === undefined || lines[0].startsWith('{')) return lines

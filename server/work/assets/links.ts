@@ -4,7 +4,7 @@ export const TOKEN_CHARACTERS = 40
 /** File names that browsers save media under, by kind. */
 const NAMES = { image: 'image', video: 'video', last_frame: 'last-frame', erased: 'erased' }
 
-/** Endings by kind, as long as the type of the content is not known. */
+/** File extensions by kind, used while the type of the content is unknown. */
 const ENDINGS = { image: 'png', video: 'mp4', last_frame: 'png', erased: 'mp4' }
 const KNOWN_ENDINGS: ReadonlySet<string> = new Set('png jpg webp gif mp4 webm'.split(' '))
 
@@ -13,13 +13,13 @@ interface LinkedAsset {
   readonly kind: keyof typeof NAMES
   /** null until the content has been copied. */
   readonly content_type: string | null
-  /** The vendor's link, which may tell the ending before that. */
+  /** The vendor's link, which may show the extension before that. */
   readonly source_url?: string
 }
 
 /**
- * Returns the public link to an asset. Any file name leads to it, so a link stays good when the
- * copy turns out to be of another type than its name said.
+ * Returns the public link to an asset. Any file name leads to it, so a link stays valid if the copy
+ * turns out to be of a type other than its name indicated.
  */
 export function linkTo(publicUrl: string, asset: LinkedAsset): string {
   return `${publicUrl}/media/${asset.token}/${filenameOf(asset)}`

@@ -171,7 +171,7 @@ async function runHeld(metered: MeteredCall): Promise<void> {
     if (answer.kind === 'whole') await finishWhole(serving, answer, dispatched)
     else await finishStream(serving, answer, dispatched)
   } catch (error) {
-    // Whatever fails between an answer and its settlement, the hold does not stay open.
+    // The hold is closed whatever fails between an answer and its settlement.
     if (isOpenHold(serving.hold)) await settleUnpriced(serving, dispatched)
     if (answer.kind === 'stream') answer.body.destroy()
     throw error
@@ -179,8 +179,8 @@ async function runHeld(metered: MeteredCall): Promise<void> {
 }
 
 /**
- * Resolves to undefined once the gateway stops: nothing of an answer that comes after the end of
- * the drain is charged or delivered.
+ * Resolves to undefined once the gateway stops: an answer that arrives after the drain is neither
+ * charged nor delivered.
  */
 function dispatchUntilStopped(metered: MeteredCall): Promise<DispatchOutcome | undefined> {
   return new Promise((resolve, reject) => {
@@ -296,7 +296,8 @@ async function finishStream(
   let charged: Charged | undefined
   try {
     charged = await settleStream(metered, delivered, served)
-    // An interrupted answer was charged in part only, so it must not be readable for free.
+    // An interrupted answer was charged only in part, so it must not be readable for free
+    // afterwards.
     if (delivered.end === 'complete') await keepAnswer(metered, delivered.report)
   } catch (error) {
     throw new GatewayError('internal', { cause: error })

@@ -49,13 +49,13 @@ export interface RequestMetering {
   readonly bodyBytesMax: number
   /** Present if the request is a form with a file; the schema checks its fields as the body. */
   readonly form?: FormReading
-  /** Also takes a form, and returns the JSON that it stands for; throws InvalidRequest. */
+  /** Also accepts a form, which it converts to the equivalent JSON; throws InvalidRequest. */
   readonly fromForm?: (form: MemoryForm) => Body
-  /** Returns members that the path and the query state: they take the place of the body's own. */
+  /** Returns members from the path and the query, which replace those of the body. */
   readonly fromPath?: (path: RequestPath) => Body
   /** Allows bodies as large as those of chats, since they may contain pictures. */
   readonly takesPictures?: true
-  /** Takes a list of models (`models`), tried in turn. */
+  /** Accepts a list of models (`models`), which are tried in turn. */
   readonly takesModels?: true
   /** A request without a model gets the only one of `modelTypes` that the caller may call. */
   readonly defaultsToOnlyModel?: true
@@ -67,7 +67,7 @@ export interface RequestMetering {
   readonly usagePlace?: UsagePlace
   /** Returns the id of the earlier answer that a request continues: it must be the caller's. */
   readonly buildsOn?: (value: Body) => string | undefined
-  /** Finds what else a request names of what the vendor stores. */
+  /** Finds other stored objects of the vendor that a request names. */
   readonly names?: NameReading
   /** Returns true if the vendor stores the answer of this request under its id. */
   readonly keepsAnswer?: (value: Body) => boolean
@@ -82,23 +82,25 @@ export interface RequestMetering {
 }
 
 export interface NameReading {
-  /** A translation of this operation reads nothing that the vendor stores; absent for none. */
+  /**
+   * The operation whose translations read nothing that the vendor stores; absent if there is none.
+   */
   readonly operation?: Operation
   readonly find: (value: Body) => NamedContent
 }
 
 /** Content at the vendor that a request names by ids. */
 export interface NamedContent {
-  /** They stand for content that the body does not have. */
+  /** References to content that is not in the body. */
   readonly references: readonly StoredReference[]
-  /** Items of the input that are in the body and have an id beside. */
+  /** Input items whose content is in the body, beside an id. */
   readonly identified: readonly IdentifiedItem[]
 }
 
 export interface IdentifiedItem {
   /** Its place in the input. */
   readonly position: number
-  /** Absent for an id that is no text. */
+  /** Absent for an id that is not a string. */
   readonly id?: string
   /** True if its content is present but empty: the vendor may read its stored content instead. */
   readonly isEmpty: boolean
@@ -122,7 +124,7 @@ export interface FormReading {
     push(chunk: Buffer): void
     end(read: ReadRange): InspectedFile | Promise<InspectedFile>
   }
-  /** Returns true if the model takes the other part of the file; absent if there is none. */
+  /** Returns true if the model needs the other part of the file; absent if there is none. */
   readonly takesOther?: (model: Model) => boolean
 }
 
@@ -164,14 +166,17 @@ export interface Metering extends RequestMetering {
 /** A JSON request as it is priced and sent. */
 export type TextRequest = Pick<CallRequest, 'body' | 'fields' | 'value'>
 
-/** The request without the offers, or the first of them that it demands. */
+/** The request without the offered tools, or the first of them that it demands. */
 export type TakenOut = { readonly request: TextRequest } | { readonly demanded: ToolOffer }
 
 /** An endpoint's estimate of one request, computed in one pass over it. */
 export interface Estimate {
   /** The quantities to hold for: a cautious estimate, not a bound. */
   readonly quantities: Quantities
-  /** The most that open input may be in one pass; absent: the body is all of the input. */
+  /**
+   * The most tokens of input outside the body in one pass; absent if all of the input is in the
+   * body.
+   */
   readonly most?: Quantities
   /** The bound up to which stated usage is charged as stated. */
   readonly ceiling: Ceiling
@@ -186,13 +191,13 @@ export interface QuotedRequest {
   readonly body: Buffer
   readonly fields: JsonFields
   readonly headers: IncomingHttpHeaders
-  /** The earlier answers that the request continues, which are input again. */
+  /** The earlier answers that the request continues, which count as input again. */
   readonly chain?: Chain | undefined
   /** Bytes of the relevant part of a form's file; absent without one. */
   readonly fileBytes?: number
   /** Length of a recording. */
   readonly fileSeconds?: number
-  /** The reason why that is a guess, after the word `file`. */
+  /** The reason why the length is a guess, which follows the word `file`. */
   readonly fileFault?: string | undefined
   readonly model: Model
 }

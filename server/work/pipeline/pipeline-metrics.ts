@@ -44,7 +44,7 @@ export interface PipelineMetrics {
   streamed(times: StreamTimes): void
   /** Counts an answer to a request that lost a tool, of a bounded kind. */
   tookOut(facts: Omit<CallPlace, 'channel'> & { readonly tool: string }): void
-  /** Counts vendors' own figures that are far from the cost computed by the route's costs. */
+  /** Counts costs stated by vendors that differ much from the cost computed for the route. */
   upstreamCostDiffers(): void
   /** Counts conversions of recordings. */
   converted(outcome: 'converted' | 'refused' | 'retried' | 'failed'): void

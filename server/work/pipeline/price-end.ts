@@ -34,7 +34,10 @@ interface ReadEnd extends CallEnd {
   readonly channelFacts: Facts
 }
 
-/** Prices the call if it ends here, for checkpoints and for its real end; unowed: at nothing. */
+/**
+ * Prices the call as if it ended now, for checkpoints and for its real end; if nothing is owed, at
+ * zero.
+ */
 export function priceEnd(
   billable: BillableCall,
   route: UsableRoute,
@@ -54,14 +57,14 @@ function readEnd(billable: BillableCall, route: UsableRoute, end: CallEnd): Read
   return { ...end, report, facts: factsOf(billable, requested, end), channelFacts }
 }
 
-/** Returns the report without a cost of zero, if its answer broke off behind output. */
+/** Returns the report without a cost of zero if the answer broke off after some output. */
 function withoutZeroCost(report: RelayReport, { complete }: CallEnd): RelayReport {
   const { statedCost, ...others } = report
   const isNothing = !complete && report.outputBytes > 0 && statedCost?.nanos === 0n
   return isNothing ? others : report
 }
 
-/** Returns the facts of the request that hold where the answer says nothing else. */
+/** Returns the price conditions of the request, which apply unless the answer states others. */
 function requestedFacts(
   { quoted, metering, services }: BillableCall,
   route: UsableRoute,
@@ -74,7 +77,10 @@ function requestedFacts(
 
 const IMPLICIT: Facts = { cache_mode: 'implicit' }
 
-/** Reads without a write, and without a word of the kind of cache, are those of any request. */
+/**
+ * Cache reads without a write, and without a statement of the kind of cache, may occur in any
+ * request.
+ */
 function readsAlone({ usage = {} }: RelayReport): boolean {
   return (usage.cached_input_token ?? 0) > 0 && sumOf(usage, WRITES) === 0
 }

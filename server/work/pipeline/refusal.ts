@@ -36,7 +36,7 @@ export function toGatewayError(failure: UpstreamFailure, request?: RequestText):
   return new GatewayError('upstream_failed', { cause, retry, ...wait })
 }
 
-/** Kinds of failures without any work done, which a retry may avoid. */
+/** Kinds of failures in which no work was done, so that a retry may succeed. */
 const RETRYABLE: ReadonlySet<FailureKind> = new Set(['not_sent', 'busy', 'failed'])
 
 /** Returns the vendor's own refusal if the endpoint passes it through. */
@@ -59,8 +59,8 @@ function hideInRefusal(body: Buffer, request: RequestText): Buffer {
 type RequestText = Buffer | string | undefined
 
 /**
- * Bytes of a request that are searched for the words of one answer: a vendor that repeats a large
- * request word by word would take the square of it. Words beyond are hidden.
+ * Bytes of a request that are searched for the words of one answer: if a vendor repeats a large
+ * request word by word, the search would take quadratic time. Words beyond the limit are hidden.
  */
 const SEARCHED_BYTES_MAX = 64 * 1024 * 1024
 

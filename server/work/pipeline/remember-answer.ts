@@ -1,6 +1,6 @@
 /**
- * Remembers the ids that came with an answer: later requests may name them, and only those of its
- * account.
+ * Remembers the ids that came with an answer: only later requests of the same account may name
+ * them.
  */
 
 import { INPUT_UNITS, OUTPUT_UNITS, sumOf, type Unit } from '../../base/lib/units.ts'
@@ -17,8 +17,8 @@ export interface AnsweredCall {
 }
 
 /**
- * Stores whose the answer and its items are, and where the vendor keeps them. A failure is logged:
- * a request that names them is then refused.
+ * Stores the account of the answer and its items, and the channel at which they are kept. A failure
+ * is logged: a request that names them is then refused.
  */
 export async function rememberAnswer(
   { accountId, channelId, requestId, isStored, report }: AnsweredCall,

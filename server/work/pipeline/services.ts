@@ -29,7 +29,7 @@ export interface PipelineLimits {
   /** Maximum time of an answer that is read whole, and of one that is streamed. */
   readonly wholeTimeoutMs: number
   readonly streamTimeoutMs: number
-  /** A caller that reads nothing for this long counts as disconnected. */
+  /** A caller that reads nothing for this long is treated as disconnected. */
   readonly clientStallMs: number
   /** Limits of reading an upstream's answer after its caller disconnected. */
   readonly drainMs: number
@@ -89,16 +89,16 @@ export interface StoredAnswers {
   /** Remembers ids of the vendor that came with an answer: of items, containers, speech. */
   rememberItems(items: {
     readonly ids: readonly string[]
-    /** Of the items of one answer the tokens count once. */
+    /** The tokens of one answer count once for all of its items. */
     readonly answerId: string
     readonly accountId: string
     readonly channelId: string
     /** Stated output tokens of the answer; null if unknown. */
     readonly tokens: number | null
-    /** True if the vendor keeps what they name. */
+    /** True if the vendor stores the named objects. */
     readonly isStored: boolean
   }): Promise<void>
-  /** Returns those of the ids that are this account's. */
+  /** Returns those of the ids that belong to this account. */
   findItems(accountId: string, ids: readonly string[]): Promise<ReadonlyMap<string, StoredItem>>
 }
 
@@ -111,13 +111,14 @@ export interface StoredItem {
 /** Counts the tools that are taken out of requests, for the operator. */
 interface TakenOutTools {
   add(model: string, tools: Iterable<{ readonly tool: string; readonly unit: string | null }>): void
-  /** Writes what was counted, if the database takes it. */
+  /** Writes what was counted, if the database is available. */
   stop(): Promise<void>
 }
 
 /**
- * Runs `attempt`, and again while the database is away: until ADMIT_WAIT_SECONDS after the request
- * arrived, or until its caller leaves. `attempt` must be repeatable. Rejects with its last error.
+ * Runs `attempt`, and repeats it while the database is unavailable: until ADMIT_WAIT_SECONDS after
+ * the request arrived, or until its caller leaves. `attempt` must be repeatable. Rejects with its
+ * last error.
  */
 export type WhileAway = <T>(request: Waiting, attempt: () => Promise<T>) => Promise<T>
 
@@ -125,7 +126,7 @@ export type WhileAway = <T>(request: Waiting, attempt: () => Promise<T>) => Prom
 export interface Waiting {
   /** performance.now() at its arrival. */
   readonly startedAt: number
-  /** Set once its caller does not wait for it. */
+  /** Set once its caller no longer waits for it. */
   readonly end?: unknown
 }
 
@@ -136,7 +137,7 @@ export interface Services {
   readonly addresses: Pick<Addresses, 'of'>
   readonly catalog: { snapshot(): CatalogSnapshot }
   readonly ledger: Ledger
-  /** Lets new calls wait for a database that is away. */
+  /** Lets new calls wait for an unavailable database. */
   readonly whileAway: WhileAway
   readonly storedAnswers: StoredAnswers
   readonly takenOut: TakenOutTools

@@ -99,8 +99,9 @@ export async function release(
 }
 
 /**
- * Closes the hold of a call whose end cannot be priced for a fault of the gateway: at the hold if
- * its caller has got output, otherwise at nothing. An operator reviews either.
+ * Closes the hold of a call whose end cannot be priced because of a fault of the gateway: it
+ * charges the hold if the caller has received output, and otherwise nothing. An operator reviews
+ * both cases.
  */
 export async function settleUnpriced(
   metered: MeteredCall,
@@ -123,7 +124,7 @@ interface Outcome {
   readonly attempts: readonly Attempt[]
   readonly cost: UpstreamCost | null
   readonly answer: StoredAnswer | undefined
-  /** As the upstream stated it, for metrics and the log. */
+  /** The usage as the upstream stated it, for metrics and the log. */
   readonly usage?: Quantities | undefined
   readonly error?: string
 }
@@ -153,7 +154,8 @@ async function settleServed(
       if (paid.size > 0) settled = without(paid)
       return record(metered, settled)
     },
-    // Whether another call pays the sessions is then unknown, so this one is not charged for them.
+    // Then it is unknown whether another call pays for the sessions, so this call is not charged
+    // for them.
     unclaimed: {
       ...toSettlement(without(new Set(containers.map(({ id }) => id)))),
       review: true,
@@ -163,7 +165,7 @@ async function settleServed(
   return chargedOf(settled, verdict, metered)
 }
 
-/** Returns what the record has; undefined unless it is this settlement's for certain. */
+/** Returns the charge in the record; undefined unless it certainly comes from this settlement. */
 function chargedOf(
   { charge }: Outcome,
   verdict: SettleVerdict | undefined,
@@ -195,7 +197,7 @@ function record(metered: MeteredCall, outcome: Outcome): Settlement {
   }
   const isFar = cost?.isFarFromUsage === true
   const fields = { request_id: context.requestId, model: call.model.id }
-  // Without the call: a caller that reads slowly would keep its request in memory.
+  // Does not refer to the call, since a caller that reads slowly would keep its request in memory.
   afterAnswer(context, () => countSettled(services, settled, fields, isFar))
   return toSettlement(outcome)
 }

@@ -1,4 +1,6 @@
-/** The SQL of what workers begin: stored request bodies, conversions, and the start of a call. */
+/**
+ * The SQL of work that workers start: stored request bodies, conversions, and the start of a call.
+ */
 import type { Sql, TransactionSql } from 'postgres'
 import type { OwnTask } from './store.ts'
 import type { ClaimedTask } from './task.ts'

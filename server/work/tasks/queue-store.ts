@@ -33,8 +33,8 @@ export async function hasOpenTasks(sql: Sql): Promise<boolean> {
 }
 
 /**
- * Makes up to `limit` open tasks due in a minute that are due in over `seconds`. Those with a
- * recording that is converted first wait for hours. Returns their number.
+ * Makes up to `limit` open tasks due in a minute that are due in over `seconds`. Tasks whose
+ * recording is converted first may wait for hours and are left alone. Returns their number.
  */
 export async function hurryTasks(sql: Sql, seconds: number, limit: number): Promise<number> {
   const hurried = await sql`

@@ -83,8 +83,9 @@ export async function knownUpstreamIds(
 }
 
 /**
- * Counts the other attempts around that time whose task may be one that no attempt has the id of:
- * their outcome is unknown, or they were given up, or the upstream reported an inner error.
+ * Counts the other attempts around that time that may have created an upstream task whose id no
+ * attempt has: their outcome is unknown, or they were given up, or the upstream reported an
+ * internal error.
  */
 export async function countUnresolved(
   sql: Sql,

@@ -1,4 +1,7 @@
-/** Waits while another transaction has an account: the ledger waits for no lock for long. */
+/**
+ * Waits while another transaction has locked an account, since the ledger itself waits for a lock
+ * only briefly.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import { isLocked } from '../../base/database/unavailable.ts'
@@ -10,8 +13,8 @@ const PAUSES_PER_TRY = 6
 
 /**
  * Runs `work`, again and again while another transaction has the account, with at most `pausesMax`
- * pauses of 50 ms. They are counted, since a process that stood still has not waited. Rejects with
- * the last error.
+ * pauses of 50 ms. Pauses are counted rather than timed, since a process that was blocked has not
+ * waited. Rejects with the last error.
  */
 export async function whenUnlocked<T>(
   sql: Sql,
@@ -26,7 +29,8 @@ export async function whenUnlocked<T>(
     } catch (error) {
       if (!isLocked(error)) throw error
       pauses += PAUSES_PER_TRY
-      // Asked without waiting, so that a locked account does not use up the connections.
+      // The lock is requested without waiting, so that a locked account does not use up the
+      // connections.
       while (!(await findUnlocked(sql, [accountId])).has(accountId)) {
         if (pauses >= pausesMax) throw error
         pauses += 1

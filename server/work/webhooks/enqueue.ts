@@ -36,8 +36,8 @@ export async function enqueueDelivery(
 }
 
 /**
- * Enqueues the delivery of an alert in the caller's transaction. It has no task: what sends each
- * alert once is the transaction.
+ * Enqueues the delivery of an alert in the caller's transaction. It has no task: the transaction
+ * ensures that each alert is sent once.
  */
 export async function enqueueAlertDelivery(
   transaction: TransactionSql,

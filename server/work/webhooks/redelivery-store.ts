@@ -5,7 +5,7 @@
 import type { Sql } from 'postgres'
 import { DELIVERY_NOTIFICATIONS, ofHost } from './store.ts'
 
-/** Repeats a delivery that has ended, unless it was. Wakes the senders. */
+/** Repeats a delivery that has ended, unless it has already been repeated. Wakes the senders. */
 export async function repeatDelivery(
   sql: Sql,
   delivery: { readonly accountId: string; readonly id: string; readonly newId: string },
@@ -38,7 +38,7 @@ export interface DroppedFilter {
   readonly from: Date
   readonly to: Date
   readonly accountId?: string | undefined
-  /** A name with or without its port. */
+  /** A host name, with or without its port. */
   readonly host?: string | undefined
 }
 

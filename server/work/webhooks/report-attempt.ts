@@ -1,6 +1,7 @@
 /**
  * Reports how an attempt ended: a metric for each, and a log line when a delivery ends. The line
- * names the receiver's host alone: the URL's path and query may hold secrets of the customer.
+ * names only the receiver's host, since the URL's path and query may contain secrets of the
+ * customer.
  */
 import type { DeliveryOutcome, DeliveryStatus } from '../../base/lib/kinds-and-states.ts'
 import type { Log } from '../../base/lib/log.ts'

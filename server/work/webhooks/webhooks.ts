@@ -15,9 +15,9 @@ import {
 import { getOrCreateSecret, rotateSecret, type WebhookSecret } from './secrets.ts'
 import { type DeliveryFilter, type DeliveryRow, insertDelivery, selectDeliveries } from './store.ts'
 
-/** Pending tests of one account. */
+/** The most pending tests of one account. */
 const TESTS_PENDING_MAX = 50
-/** Pending redeliveries of one account, and redeliveries of one request. */
+/** The most pending redeliveries of one account, and redeliveries of one request. */
 export const REDELIVERIES_MAX = 500
 /** Further dropped deliveries are not counted. */
 const DROPPED_COUNT_MAX = 10_000
@@ -39,13 +39,14 @@ export interface Webhooks {
   list(filter: DeliveryFilter): Promise<DeliveryRow[]>
   find(accountId: string, id: string): Promise<DeliveryRow | undefined>
   /**
-   * Sends the same bytes to the same URL as a new delivery; undefined for an unknown id. Once per
-   * delivery: asked again, it returns the same new one. Throws `conflict` while it is pending.
+   * Sends the same bytes to the same URL as a new delivery; undefined for an unknown id. This
+   * happens once per delivery: a repeated request returns the same new one. Throws `conflict` while
+   * it is pending.
    */
   redeliver(accountId: string, id: string): Promise<DeliveryRow | undefined>
   /**
    * Sends the dropped deliveries of a span again, each once, at most REDELIVERIES_MAX at a time.
-   * Counts them only, for a dry run.
+   * For a dry run, only counts them.
    */
   redeliverDropped(filter: DroppedFilter, isDryRun: boolean): Promise<RedeliveredAll>
   /** Sends an example payload. The guard must have accepted the URL. */
@@ -109,7 +110,7 @@ function tooMany(): GatewayError {
 }
 
 function stillPending({ next_attempt_at: next }: DeliveryRow): GatewayError {
-  const when = next ? `its next attempt is at ${next.toISOString()}` : 'an attempt is under way'
+  const when = next ? `its next attempt is at ${next.toISOString()}` : 'an attempt is in progress'
   return new GatewayError('conflict', { message: `the delivery is still pending: ${when}` })
 }
 

@@ -70,7 +70,7 @@ export function startMailSender(options: MailSenderOptions): MailSender {
     return await sendMail(options.mail, { ...mail, ...text }, { signal, totalMs })
   }
 
-  /** Returns undefined if the link was sealed with a key that is gone. */
+  /** Returns undefined if the link was sealed with a key that is no longer configured. */
   function render(mail: ClaimedMail) {
     try {
       const params = openLinkOf(mail, options.secrets)
@@ -103,7 +103,7 @@ const UNREADABLE = 'its link cannot be opened: was SECRET_KEY changed?'
 
 const MESSAGES = {
   failed: 'a mail was given up',
-  pending: 'a mail was not sent: it is tried again',
+  pending: 'a mail was not sent: it will be retried',
 } as const
 
 function toOutcome(result: SendResult, delayMs: number | undefined): MailOutcome {

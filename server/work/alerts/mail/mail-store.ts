@@ -27,7 +27,7 @@ export interface ClaimedMail {
   readonly fence: bigint
 }
 
-/** Mail to one address within an hour; further alerts are seen in the console alone. */
+/** The most mails to one address within an hour; further alerts are shown only in the console. */
 const PER_HOUR_MAX = 20
 
 /**

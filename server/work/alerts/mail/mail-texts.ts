@@ -5,7 +5,7 @@ import type { AlertKind } from '../alert.ts'
 export type MailKind = AlertKind | LinkKind
 export type LinkKind = 'invitation' | 'sign_up'
 
-/** True for the first call that a budget refused while there was room left for less. */
+/** True for the first call that a budget refused while it still had room for a smaller one. */
 export function isRefusal(of: Words['of']): boolean {
   return of('threshold') === '100' && Number(of('spent')) < Number(of('amount'))
 }

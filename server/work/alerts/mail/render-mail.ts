@@ -23,7 +23,7 @@ export function renderMail(
   return compose(texts.kinds[mail.kind]({ account, of }), texts, consoleUrl)
 }
 
-/** Returns subject and text of the mail by which an operator tries the settings out. */
+/** Returns subject and text of the mail with which an operator tests the settings. */
 export function renderTest(language: string, consoleUrl: string | undefined) {
   const texts = textsOf(language)
   return compose(texts.test, texts, consoleUrl)

@@ -41,7 +41,7 @@ export const EN: MailTexts = {
         `The ${PERIODS[of('period')] ?? ''} budget of ${budgeted(of)}, account ${account}:`,
         `${of('spent')} of ${of('amount')} ${UNITS[of('unit')] ?? of('currency')} used.`,
         ...(isRefusal(of) ? ['A call did not fit and was refused (402).'] : []),
-        ...(of('resets_at') ? [`It begins anew at ${of('resets_at')}.`] : []),
+        ...(of('resets_at') ? [`It resets at ${of('resets_at')}.`] : []),
         `Budget id: ${of('budget_id')}`,
       ],
     }),

@@ -18,7 +18,7 @@ export interface OutgoingMail {
 }
 
 /**
- * `response`: the server's own words. `isFinal`: it refused this mail for good, so that no retry
+ * `response`: the server's own words. `isFinal`: it refused this mail permanently, so no retry
  * helps.
  */
 export type SendResult =
@@ -37,7 +37,7 @@ export async function sendMail(
   { signal, totalMs = SEND_MS }: { readonly signal?: AbortSignal; readonly totalMs?: number } = {},
 ): Promise<SendResult> {
   if (!isMailAddress(mail.address)) {
-    return { sent: false, error: 'the address cannot be mailed to', isFinal: true }
+    return { sent: false, error: 'mail cannot be sent to this address', isFinal: true }
   }
   const transport = openTransport(server)
   const limit = AbortSignal.timeout(totalMs)
@@ -104,10 +104,10 @@ function shorten(words: unknown): string {
 /** Advice for an operator, by code and text of the failure. */
 const HINTS: readonly (readonly [RegExp, string])[] = [
   [/^EAUTH /, 'check user and password of SMTP_URL'],
-  [/certificate/, 'a private authority goes into NODE_EXTRA_CA_CERTS'],
+  [/certificate/, 'for a private certificate authority, set NODE_EXTRA_CA_CERTS'],
 ]
 
-/** Refusals of the recipient or of the text are final; all others may pass. */
+/** Refusals of the recipient or of the text are final; all others may be temporary. */
 function explain(error: unknown, isLate: boolean): SendResult {
   const { code, responseCode, message } = error as Readonly<Record<string, unknown>>
   const isRefused = typeof responseCode === 'number' && responseCode >= 500

@@ -30,7 +30,8 @@ export function startCopier(options: CopierOptions): Copier {
       const free = limits.slots - running
       if (free <= 0) return
       const claimedAtMs = performance.now()
-      // Those who keep files come first; what they leave is tried, and says why it fails.
+      // Processes that keep files come first; this one tries what they leave, and reports why it
+      // fails.
       const overdueMs = blobs.keepsFiles() ? 0 : limits.leftMs
       const claims = await claimCopies(background, {
         limit: free,

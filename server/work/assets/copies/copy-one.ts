@@ -28,7 +28,7 @@ export interface CopyContext {
 }
 
 interface RunningCopy extends ClaimedCopy {
-  /** By this process's clock, before the database read its own. */
+  /** The time by this process's clock, read before the database read its own. */
   readonly claimedAtMs: number
 }
 

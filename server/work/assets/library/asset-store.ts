@@ -55,7 +55,7 @@ export interface AssetRow {
   readonly storage_key: string | null
   readonly content_type: string | null
   readonly bytes: bigint | null
-  /** Null also for results stored before the column. */
+  /** Null also for results that were stored before the column existed. */
   readonly sha256: Buffer | null
   readonly width: number | null
   readonly height: number | null

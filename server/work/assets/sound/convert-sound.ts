@@ -30,12 +30,14 @@ export interface ConvertedSound {
   readonly bytes: number
 }
 
-/** Rejects with SoundFault; with another error if the signal aborts or this gateway is at fault. */
+/**
+ * Rejects with SoundFault, or with another error if the signal aborts or this gateway is at fault.
+ */
 export type ConvertSound = (job: SoundJob) => Promise<ConvertedSound>
 
 const FILE_BYTES_MAX = 1024 ** 3
 const SECONDS_MAX = 7_200
-/** Seconds beyond two hours that are accepted: what encoders add at both ends. */
+/** Accepted seconds beyond two hours, which encoders add at both ends. */
 const SECONDS_OF_PADDING = 1
 const LIMITS: FfmpegLimits = {
   seconds: SECONDS_MAX + 5,
@@ -45,7 +47,10 @@ const LIMITS: FfmpegLimits = {
 const HEAD_MS = 15_000
 const IDLE_MS = 30_000
 const DOWNLOAD_MS = 1_800_000
-/** The longest that a vendor may leave a task waiting; the sound goes earlier, with its task. */
+/**
+ * The longest time that a vendor may leave a task waiting; the sound is removed earlier if its task
+ * ends.
+ */
 const LIFE_SECONDS = 2 * 86_400
 
 export function createSoundConverter(parts: {
@@ -74,7 +79,7 @@ export function createSoundConverter(parts: {
         }
         check(bytes)
       } catch (error) {
-        // The storage's error would stand for it.
+        // Otherwise the storage's error would hide it.
         fault = error
         throw error
       }
@@ -117,7 +122,7 @@ async function fetchInto(
   { guard, findOwn }: { readonly guard: Pick<Guard, 'download'>; readonly findOwn: FindOwnContent },
 ): Promise<void> {
   const own = await findOwn(url)
-  if (own === 'missing') throw notDownloaded('it does not exist any more')
+  if (own === 'missing') throw notDownloaded('it no longer exists')
   if (own) {
     await fill(file, await own.read())
     return

@@ -1,7 +1,7 @@
 /**
  * Runs ffmpeg on a caller's recording, which may be hostile: it opens no address and no other file,
  * reads the listed containers and codecs only (so no playlist), writes nothing but its output, and
- * is bounded in memory and time. It gets none of this process's environment.
+ * is limited in memory and time. It gets none of this process's environment.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -84,7 +84,10 @@ async function findProgram(name: string): Promise<string | undefined> {
   return undefined
 }
 
-/** The linker's path alone: a secret of this process must not be in that of a decoder. */
+/**
+ * Only the linker's path is passed on: secrets of this process must not be in a decoder's
+ * environment.
+ */
 function environment(): NodeJS.ProcessEnv {
   const { PATH, LD_LIBRARY_PATH } = process.env
   return {
@@ -96,7 +99,8 @@ function environment(): NodeJS.ProcessEnv {
 
 /**
  * Yields the sound of the recording behind the file descriptor as MP3, mono at 16 kHz. Throws
- * SoundFault if it has none or cannot be read in time. The process has ended when this has.
+ * SoundFault if it has none or cannot be read in time. The process has ended when this generator
+ * has.
  */
 export async function* convertToMp3(
   ffmpeg: Ffmpeg,
@@ -107,7 +111,8 @@ export async function* convertToMp3(
   signal.throwIfAborted()
   const child = start(ffmpeg, descriptor, limits)
   const ended = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>
-  // Awaited below; a process that cannot be started must not reject unseen meanwhile.
+  // Awaited below; until then, a process that cannot be started must not cause an unhandled
+  // rejection.
   ended.catch(() => undefined)
   const kill = () => void child.kill('SIGKILL')
   let isLate = false
@@ -148,7 +153,8 @@ function start(
     '-threads 1 -protocol_whitelist file,pipe',
     `-format_whitelist ${CONTAINERS.join(',')}`,
     `-codec_whitelist ${CODECS.join(',')}`,
-    // The file itself, and not a pipe of it: an MP4's table of contents may be at its end.
+    // Passes the file itself rather than a pipe, because an MP4's table of contents may be at its
+    // end.
     '-i file:/dev/stdin',
   ]
   const output = [
@@ -186,7 +192,10 @@ function collectErrors(child: ChildProcess): () => string {
   return () => words.trim()
 }
 
-/** The caller gets one of these sentences: ffmpeg's own words name paths and addresses. */
+/**
+ * The caller gets one of these sentences, because ffmpeg's own messages contain paths and
+ * addresses.
+ */
 function explain(words: string, isCut: boolean): SoundFault {
   const say = (reason: string) => new SoundFault('not_converted', `the recording ${reason}`)
   if (isCut) return say('takes too long to convert')

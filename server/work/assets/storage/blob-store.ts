@@ -1,4 +1,7 @@
-/** The SQL of loose content, which has no owner's row: being written, or due for removal. */
+/**
+ * The SQL of loose content, which no owner's row refers to: it is being written, or is due for
+ * removal.
+ */
 import type { Sql, TransactionSql } from 'postgres'
 
 type AnySql = Sql | TransactionSql

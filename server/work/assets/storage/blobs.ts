@@ -41,7 +41,7 @@ export interface Blobs {
   /**
    * Opens content that its owner's row describes. The stream fails before its last bytes if it is
    * not as stated: a range is checked by its length, the whole by its digest too. A fault is logged
-   * and counted. Rejects with ContentMissing for what is lost.
+   * and counted. Rejects with ContentMissing for lost content.
    */
   readStated(stated: StatedContent, range?: ByteRange): Promise<Readable>
 }
@@ -63,7 +63,8 @@ export function createBlobs({
   async function clear(key: string): Promise<void> {
     try {
       await storage.remove(key)
-      // What is missing here may lie where the others keep theirs, who remove it by its mark.
+      // Content that is missing here may be where the other gateways keep theirs; they remove it by
+      // its mark.
       if (keepsFiles()) await forgetLoose(sql, key)
       else await noteLoose(sql, key, 0)
     } catch (error) {
@@ -77,7 +78,7 @@ export function createBlobs({
     async write(content, limitBytes) {
       if (!keepsFiles()) throw elsewhere()
       const key = storage.newKey()
-      // The caller may already be sending: its stream is not read, but waits, until this commits.
+      // The caller may already be sending: its stream waits unread until this commits.
       await noteLoose(sql, key, WRITING_SECONDS)
       try {
         return { key, ...(await storage.write(key, content, limitBytes)) }
@@ -116,8 +117,8 @@ export function createBlobs({
 function elsewhere(): GatewayError {
   return new GatewayError('unavailable', {
     message:
-      'this gateway takes no files, because the others keep theirs in another place and could ' +
-      'not serve them: its operator gives all of them one S3_ENDPOINT and S3_BUCKET, or one ' +
-      'folder at DATA_DIR/files',
+      'this gateway accepts no files, because the others keep theirs in another place and ' +
+      'could not serve them: its operator must give all gateways the same S3_ENDPOINT and ' +
+      'S3_BUCKET, or one folder at DATA_DIR/files',
   })
 }

@@ -6,16 +6,18 @@ import type { ByteRange } from './storage.ts'
 export interface StatedContent {
   readonly key: string
   readonly bytes: number
-  /** Null where none was stored. */
+  /** Null if none was stored. */
   readonly sha256: Buffer | null
 }
 
-/** `lost`: it is not there. `cut`: bytes are missing, or too many. `damaged`: other bytes. */
+/**
+ * `lost`: it does not exist. `cut`: it has too few or too many bytes. `damaged`: its bytes differ.
+ */
 export type ContentFault = 'lost' | 'cut' | 'damaged'
 
 /**
  * Returns a stream of the same bytes that fails before the last of them if they are not as stated.
- * `report` is called before; a storage that breaks off is no fault of the content.
+ * `report` is called first; a storage that breaks off does not count as a fault of the content.
  */
 export function checkContent(
   content: Readable,

@@ -65,7 +65,7 @@ async function exchange(settings: ObjectStore): Promise<string> {
   return Buffer.concat(read).toString()
 }
 
-/** Returns the status and code of a refusal: a 4xx other than those that pass. */
+/** Returns the status and code of a refusal: any 4xx that is not temporary. */
 function readRefusal(error: unknown): { readonly status: number | undefined; code: string } {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
   const status = member(member(cause, '$metadata'), 'httpStatusCode')

@@ -29,7 +29,7 @@ export interface OwnedContent {
   readonly account_id: string | null
   /** Null for the list of an archive, of which only the digest is known. */
   readonly bytes: bigint | null
-  /** Null for results stored before digests were. */
+  /** Null for results stored before digests were recorded. */
   readonly sha256: Buffer | null
 }
 

@@ -9,7 +9,7 @@ import { randomText } from '../../../base/lib/ids.ts'
 import { giveToOwnerOf } from '../../../base/lib/secrets/private-files.ts'
 import { ContentMissing, createMeter, type Storage, StorageUnavailable } from './storage.ts'
 
-/** Not a FileHandle: Node ends a process whose garbage has an open one. */
+/** Not a FileHandle, because Node ends the process if an open one is garbage-collected. */
 const openFile = promisify(openDescriptor)
 
 const KEY = /^[A-Za-z0-9]{32}$/
@@ -65,7 +65,7 @@ export function createDiskStorage(folder: string): Storage {
   }
 }
 
-/** A folder that is gone, such as a disk that is not mounted, has not lost one file. */
+/** If the folder is gone, for example because a disk is not mounted, no file counts as lost. */
 async function explain(folder: string, error: unknown): Promise<never> {
   const isMissing = readErrorCode(error) === 'ENOENT'
   const hasFolder = await access(folder).then(

@@ -7,12 +7,15 @@ export interface ObjectStore {
   readonly endpoint: string
   readonly bucket: string
   readonly region: string
-  /** Without keys, those of the machine: its role, web identity, environment or profile. */
+  /**
+   * Without keys, the machine's credentials are used: its role, web identity, environment or
+   * profile.
+   */
   readonly keys: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined
 }
 
 const ATTEMPTS_MAX = 3
-/** Silence in the middle of an answer after which it is given up. */
+/** The silence in the middle of an answer after which the request is abandoned. */
 const IDLE_MS = 10_000
 
 /** The part of a request that is sent. */
@@ -28,8 +31,8 @@ interface Sent {
 }
 
 /**
- * Returns the URL of the bucket, which may already be the first label of the host, and what the
- * client takes as its name.
+ * Returns the URL of the bucket, whose name may already be the first label of the host, and the
+ * bucket name for the client.
  */
 export function bucketOf({ endpoint, bucket }: ObjectStore) {
   const isInHost = new URL(endpoint).hostname.startsWith(`${bucket}.`)
@@ -47,7 +50,7 @@ export async function openS3Client(settings: ObjectStore, send: typeof fetch): P
     ...(isInHost
       ? { bucketEndpoint: true }
       : { endpoint: settings.endpoint, forcePathStyle: true }),
-    // The client writes into what it gets.
+    // The client modifies the object that it gets.
     ...(settings.keys ? { credentials: { ...settings.keys } } : {}),
     maxAttempts: ATTEMPTS_MAX,
     // Other stores do not know the checksums that the client would add on its own.
@@ -95,7 +98,7 @@ function urlOf({ protocol, hostname, port, path, query = {} }: Sent): URL {
   return url
 }
 
-/** As the signature has it (RFC 3986). */
+/** Encoded as in the signature (RFC 3986). */
 function encode(text: string): string {
   return encodeURIComponent(text).replaceAll(
     /[!'()*]/g,

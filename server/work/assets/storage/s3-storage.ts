@@ -1,7 +1,7 @@
 /**
- * Storage in an object store that speaks S3, by the client of its inventor, which loads with the
- * first request. Content is sent in parts while it arrives, with one part in memory; an upload that
- * fails is aborted.
+ * Storage in an object store that speaks S3, with the AWS SDK, which is loaded at the first
+ * request. Content is sent in parts while it arrives, with one part in memory; an upload that fails
+ * is aborted.
  */
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -31,7 +31,7 @@ export function createS3Storage(
   { onChange = () => undefined, times }: S3Options = {},
 ): Storage {
   const { address, bucket } = bucketOf(settings)
-  // Also a refusal is an answer, so that a probe needs no signature.
+  // A refusal is an answer too, so a probe needs no signature.
   const watched = watchFetch((by) => by(address, { method: 'HEAD' }), onChange, times)
   let opened: Promise<S3Client> | undefined
   const open = () => {
@@ -47,7 +47,7 @@ export function createS3Storage(
     newKey: () => `${KEY_START}${randomText(32)}`,
     async write(key, content, limitBytes) {
       check(key)
-      // Before the content is read, which may be a caller's gigabyte.
+      // Checked before the content is read, which may be a gigabyte from a caller.
       await ask(async () => watched.check())
       const [{ Upload }, client] = await Promise.all([import('@aws-sdk/lib-storage'), open()])
       const meter = createMeter(limitBytes)
@@ -96,7 +96,7 @@ export function createS3Storage(
   }
 }
 
-/** Drops what a crash left of uploads of this key. Not every store can list them. */
+/** Aborts unfinished uploads of this key that a crash has left. Not every store can list them. */
 async function dropUploads(client: S3Client, bucket: string, key: string): Promise<void> {
   const { AbortMultipartUploadCommand, ListMultipartUploadsCommand } = await load()
   const listed = await client

@@ -40,7 +40,7 @@ export interface Storage {
   write(key: string, content: Readable, limitBytes: number): Promise<Written>
   /** Opens content for reading. Rejects with ContentMissing when it does not exist. */
   read(key: string, range?: ByteRange): Promise<Readable>
-  /** Lists the keys of all content, in pages. What is being written may be among them. */
+  /** Lists the keys of all content, in pages. Content that is being written may be among them. */
   list(): AsyncIterable<readonly string[]>
   /** Removes content and the rest of an unfinished write. Missing content is no error. */
   remove(key: string): Promise<void>

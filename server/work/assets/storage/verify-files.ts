@@ -28,7 +28,7 @@ export interface FoundFault {
 export interface VerifiedFiles {
   readonly files: number
   readonly bytes: number
-  /** Those of which only the size is known. */
+  /** The number of files of which only the size is known. */
   readonly without_digest: number
   readonly faults: readonly FoundFault[]
 }
@@ -36,7 +36,7 @@ export interface VerifiedFiles {
 export interface VerifyOptions {
   readonly sql: Sql
   readonly storage: Storage
-  /** Only content of this account; content without an owner has none, and is not looked for. */
+  /** Only content of this account; content without an owner is then not looked for. */
   readonly accountId?: string | undefined
   /** Called at each page. */
   readonly onProgress?: (soFar: { readonly files: number; readonly bytes: number }) => void

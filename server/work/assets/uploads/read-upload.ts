@@ -80,7 +80,7 @@ export async function readUpload<T>(
       taking.catch(refuse)
     })
     parser.on('error', (cause) => refuse(invalid('the upload is not well formed', cause)))
-    // A request that has arrived whole may close while its end is still to be read.
+    // A request that has completely arrived may close before its end has been read.
     const onRequestClose = () => {
       if (!request.readableEnded) refuse(invalid('the upload broke off'))
     }
@@ -109,7 +109,7 @@ function openParser({ headers }: IncomingMessage) {
 /** Returns the last path segment without characters that are unsafe in headers or paths. */
 function cleanName(filename: string | undefined): string {
   const last = (filename ?? '').split(/[/\\]/).at(-1) ?? ''
-  // Cut first: half of a character must not remain, which no address can contain.
+  // Cut first, so that no half of a surrogate pair remains, which a URL cannot contain.
   const plain = last.slice(0, FILENAME_MAX).replaceAll(/[^\p{L}\p{N} ._()-]/gu, '_')
   return plain.trim() === '' ? 'file' : plain
 }

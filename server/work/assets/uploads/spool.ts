@@ -29,7 +29,7 @@ export interface SpoolPart {
   readonly bytes: number
   /** Duration, as the inspector measured it. */
   readonly seconds?: number
-  /** The reason why it could not, after the word `file`. */
+  /** The reason why it could not be measured, which follows the word `file`. */
   readonly fault?: string
   /** Reads from `position` of the payload into the buffer. Returns 0 at its end. */
   read(buffer: Uint8Array, position: number): Promise<number>

@@ -1,6 +1,6 @@
 /**
- * Counts what a stream costs its account: the memory of what its relay holds, such as the start of
- * an event that has not ended, and the time of reading what is large. Vendors send both.
+ * Counts what a stream costs its account: the memory that its relay holds, such as the start of an
+ * incomplete event, and the time to process large chunks. Vendors determine both.
  */
 
 import type { Portion } from '../../../base/lib/memory/budget.ts'
@@ -9,7 +9,10 @@ import { type AnswerRoom, TOO_MUCH } from './receive-whole.ts'
 
 /** Bytes after which the count is read; a relay that holds fewer is not counted. */
 const STEP_BYTES = 256 * 1024
-/** The time of smaller chunks that are read faster is not counted, which would cost as much. */
+/**
+ * The time for smaller chunks, which are processed faster, is not counted: counting would take as
+ * long.
+ */
 const TIMED_BYTES = 16 * 1024
 const TIMED_MS = 1
 
@@ -30,8 +33,9 @@ export class HeldBytes {
   }
 
   /**
-   * To be called behind each chunk, with the time that reading it took. Returns false if the next
-   * chunk should wait for the account's turn. Throws GatewayError 429 or 503 if too much is held.
+   * Must be called after each chunk, with the time that processing it took. Returns false if the
+   * next chunk should wait for the account's turn. Throws GatewayError 429 or 503 if too much is
+   * held.
    */
   add(bytes: number, tookMs: number): boolean {
     this.uncounted += bytes

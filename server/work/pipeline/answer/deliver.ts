@@ -1,7 +1,8 @@
 /**
  * Verb 7: delivers a stream. Bytes are passed on as they arrive, with backpressure. If the caller
- * disconnects, the upstream is read on, since it bills its work and states the usage at the end.
- * The last bytes wait until the settlement is committed: an answer seen complete is in the books.
+ * disconnects, the gateway keeps reading the upstream, which bills its work and states the usage at
+ * the end. The last bytes wait until the settlement is committed, so that an answer that the caller
+ * has seen complete is in the books.
  */
 
 import type { Context } from '../../../base/http/context.ts'
@@ -34,7 +35,7 @@ export interface DeliveredStream {
 /** Maximum wait for the body's end after the protocol's own end. */
 const BODY_END_MS = 250
 
-/** Makes nginx, which keeps answers back by default, pass a stream on as it comes. */
+/** Makes nginx, which buffers answers by default, pass a stream on as it arrives. */
 const UNBUFFERED = { 'x-accel-buffering': 'no' }
 
 /** Silence after which the caller gets a heartbeat. */
@@ -52,7 +53,7 @@ const FRAME_BYTES_PER_TOKEN = 1_024
 const LINE_BYTES_MAX = 64 * 1024 * 1024
 const LINE_FEED = 0x0a
 
-/** The number of streams that are read on after their callers disconnected. */
+/** The number of streams that are still read after their callers have disconnected. */
 let draining = 0
 
 const INTERRUPTED = { type: 'server_error', message: 'upstream provider error' }
@@ -124,10 +125,11 @@ class Delivery {
     body.on('close', this.onBroken)
     this.total = setTimeout(this.onTotal, this.bounds.totalMs)
     if (this.answer.heartbeat) this.heartbeat = setInterval(this.sendHeartbeat, HEARTBEAT_MS)
-    // It may end the delivery at once, which ends what has begun so far.
+    // It may end the delivery at once, so everything that this ends must already exist.
     if (response.destroyed) this.onCallerGone()
     else response.writeHead(status, { ...commonHeaders(this.context), ...UNBUFFERED, ...headers })
-    // Before the first bytes are written: what has arrived behind them leaves together with them.
+    // Called before the first bytes are written, so that bytes which arrived after them are sent
+    // together with them.
     body.resume()
     const first = this.answer.takeFirst()
     if (first && !this.callerGone) this.pass(first)
@@ -156,7 +158,7 @@ class Delivery {
     } else if (out && out.length > 0) {
       this.pass(out)
     }
-    // What has come so far is charged, so its caller gets it.
+    // The output so far is charged, so the caller gets it.
     if (!this.isFinished && this.isTooMuch(chunk)) this.cut()
   }
 
@@ -200,7 +202,7 @@ class Delivery {
     this.finish('broken')
   }
 
-  /** Returns the dialect's error; none of a relay that fails itself. */
+  /** Returns the dialect's error; empty if the relay itself fails. */
   private explain(failure: RelayFailure): Buffer | undefined {
     try {
       return this.answer.relay.fail(failure)
@@ -211,7 +213,7 @@ class Delivery {
     }
   }
 
-  /** Keeps bytes until the settlement, behind those that came before. */
+  /** Withholds bytes until the settlement, after those that came before. */
   private withhold(bytes: Buffer | undefined): void {
     const kept = bytes && this.tail ? this.tail.push(bytes) : bytes
     if (kept && kept.length > 0) this.withheld.push(kept)
@@ -234,8 +236,8 @@ class Delivery {
   }
 
   /**
-   * A caller that holds its stream up is disconnected, and the rest is read without it: otherwise
-   * slow reading would hide the usage, which comes last. `drainMs` limits what is read so.
+   * A caller that stalls its stream is disconnected, and the rest is read without it: otherwise
+   * slow reading would hide the usage, which comes last. `drainMs` limits that reading.
    */
   private readonly onTotal = (): void => {
     if (this.stall) this.context.response.destroy()
@@ -273,7 +275,7 @@ class Delivery {
     } catch (error) {
       // The rest is read without the caller, since the usage comes last.
       const fields = { request_id: this.context.requestId, error }
-      this.services.log.warn(fields, 'too much waits for a slow reader: it is disconnected')
+      this.services.log.warn(fields, 'too much data waits for a slow reader: disconnecting it')
       response.destroy()
     }
   }

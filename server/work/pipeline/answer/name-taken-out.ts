@@ -1,4 +1,4 @@
-/** Names in the answer's headers what was taken out of its request, and counts it. */
+/** Names the tools that were taken out of the request in the answer's headers, and counts them. */
 import { printPath } from '../../../wire/dialects/cut-json.ts'
 import { addIgnored } from '../../../wire/upstreams/ignored-header.ts'
 import type { UpstreamAnswer } from '../../../wire/upstreams/upstream.ts'
@@ -6,7 +6,7 @@ import type { ToolOffer } from '../price/dimensions.ts'
 import type { ResolvedCall } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
 
-/** `endpoint` is its name in usage records; `later` runs what only counts, after the answer. */
+/** `endpoint` is its name in usage records; `later` runs work that only counts after the answer. */
 export function nameTakenOut(
   answer: UpstreamAnswer,
   { takenOut, model }: Pick<ResolvedCall, 'takenOut' | 'model'>,

@@ -1,7 +1,7 @@
 /**
- * Receives an upstream's answer whole. What is large arrives on disk, at the upstream's speed, and
- * is in memory only while there is room for it: a vendor that sends too much to many calls at once
- * costs these calls, and not the process.
+ * Receives a whole answer from an upstream. Large answers are collected on disk at the upstream's
+ * speed, and are in memory only while there is room for them: if a vendor sends too much to many
+ * calls at once, these calls fail rather than the process.
  */
 import type { Readable } from 'node:stream'
 import { accountOf, type Context, takePortion } from '../../../base/http/context.ts'
@@ -15,7 +15,7 @@ import type { Services } from '../services.ts'
 
 type NeededForRoom = Pick<Services, 'limits' | 'memory'>
 
-/** The limits of one answer, and what counts it. */
+/** The limits of one answer, and the functions that count it. */
 export interface AnswerRoom {
   readonly bytesMax: number
   readonly memory: Memory
@@ -63,7 +63,7 @@ export function openRoom(
 const SMALL_BYTES = SHARED_BYTES
 /** A longer one arrives on disk. */
 const ARRIVING_BYTES_MAX = 1024 * 1024
-/** A complete answer waits so long for its share of memory. */
+/** The longest time that a complete answer waits for its share of memory. */
 export const ROOM_WAIT_MS = 20_000
 export const TOO_MUCH = 'the answers to this account that are read here are too large together'
 const BROKEN = 'the answer broke off'
@@ -80,7 +80,7 @@ export function receiveWhole(
 ): Promise<readonly Buffer[]> {
   if (body.destroyed) return Promise.reject(brokenOff(body.errored, BROKEN))
   if (hasArrived(body) && body.readableLength <= Math.min(room.bytesMax, SMALL_BYTES)) {
-    // A small answer arrives with its head: it needs no listeners.
+    // A small answer arrives together with its head, so it needs no listeners.
     return Promise.resolve(readArrived(body))
   }
   return new Promise((resolve, reject) => {
@@ -184,7 +184,7 @@ class Receiver {
     if (!(await portion.growSoon(amount, ROOM_WAIT_MS))) throw portion.refuse(amount, TOO_MUCH)
     portion.noteInHeap(this.bytes)
     const whole = await gathering.load()
-    // What reads it follows at once.
+    // It is parsed immediately afterwards.
     await this.room.memory.loop.turn(this.room.account)
     if (this.isOver) return
     this.finish()

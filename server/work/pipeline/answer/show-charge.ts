@@ -1,7 +1,7 @@
 /**
  * Shows the charge in the answer: in a header of every whole answer, and as `usage.cost` where the
- * caller asks for it. It is the figure of the committed record; where that is not known in time,
- * the answer has none.
+ * caller asks for it. It is the amount of the committed record; if that is not known in time, the
+ * answer has none.
  */
 
 import { formatAmount } from '../../../base/lib/money.ts'
@@ -11,7 +11,7 @@ import type { Metering } from '../metering.ts'
 import type { Charged } from '../price/charge.ts'
 import type { ResolvedCall } from '../request/resolve.ts'
 
-/** Bases of a charge that is no stated quantity. */
+/** Bases of charges that are not stated quantities. */
 const ESTIMATED: ReadonlySet<string> = new Set(['estimate', 'partial', 'checkpoint'])
 
 /** Returns the headers of a whole answer; none if the charge is not known. */
@@ -41,7 +41,7 @@ export function showInBody({ call }: Asked, body: Buffer, charged: Charged | und
   return call.showsCost ? stateCost(body, figureOf(charged)) : body
 }
 
-/** Holds the end of a stream back until its charge is known. */
+/** Withholds the end of a stream until its charge is known. */
 export interface StreamTail {
   push(bytes: Buffer): Buffer
   /** Returns the rest of the stream. */

@@ -1,4 +1,6 @@
-/** Decompresses answers that their headers do not call compressed, by their first bytes. */
+/**
+ * Detects and decompresses answers whose headers do not state a compression, by their first bytes.
+ */
 import { pipeline, type Readable } from 'node:stream'
 import { detectPacking, type Packing, unpackBytes } from '../../../base/lib/detect-packed.ts'
 import type { Relay } from '../../../wire/dialects/relay.ts'
@@ -6,22 +8,22 @@ import type { UpstreamAnswer } from '../../../wire/upstreams/upstream.ts'
 import { type AnswerRoom, ROOM_WAIT_MS, TOO_MUCH } from './receive-whole.ts'
 
 const HEAD_BYTES = 4
-/** The most bytes that gzip and deflate make of one. */
+/** The highest compression ratio of gzip and deflate. */
 const RATIO_MAX = 1_032
 const BINARY_BYTES = 512
 
-/** Returns true if the vendor sends a text, which no signature can begin. */
+/** Returns true if the vendor sends text, which never begins with such a signature. */
 function isText({ headers, isFramed = false }: UpstreamAnswer): boolean {
   return !isFramed && /json|event-stream|^text\//.test(headers['content-type'] ?? '')
 }
 
 /**
- * Throws for data that is no text, such as Brotli: it has control characters and is no UTF-8. A
- * text with a stray control character passes, since its vendor bills it.
+ * Throws for data that is not text, such as Brotli, which has control characters and is not UTF-8.
+ * A text with a stray control character passes, since the vendor bills it.
  */
 function refuseBinary(text: Buffer): void {
   if (!hasControl(text, Math.min(text.length, BINARY_BYTES))) return
-  // The last character may be cut.
+  // The last character may be incomplete.
   new TextDecoder('utf-8', { fatal: true }).decode(text.subarray(0, BINARY_BYTES), { stream: true })
 }
 
@@ -48,7 +50,7 @@ export function unpackWhole(
   return chunks
 }
 
-/** Returns at least the bytes that tell how chunks are compressed, if there are so many. */
+/** Returns at least the bytes that show how chunks are compressed, if there are that many. */
 function headOf(chunks: readonly Buffer[]): Buffer {
   const [first] = chunks
   return first && first.length >= HEAD_BYTES ? first : Buffer.concat(chunks.slice(0, HEAD_BYTES))
@@ -91,7 +93,7 @@ export class PackedStream extends Error {
 
 /**
  * Returns the relay of an answer behind a detector, which throws PackedStream for a compressed one,
- * and another error for a text that begins with other data. What was decompressed here is not
+ * and another error for a text that begins with other data. Data that was decompressed here is not
  * decompressed again.
  */
 export function detectIn(answer: UpstreamAnswer, isUnpacked = false): Pick<Relay, 'push' | 'end'> {

@@ -7,8 +7,8 @@ const TOKENS: ReadonlySet<string> = new Set<Unit>([...INPUT_UNITS, ...OUTPUT_UNI
 
 /**
  * Returns the estimate without tokens if the model is not sold by them. Endpoints estimate in every
- * unit that a model may have: of a video sold by the second, no record would ever say what its
- * tokens were, and a budget of tokens would refuse, and count, what nobody is billed for.
+ * unit that a model may have. For a video sold by the second, no record would ever state its
+ * tokens, and a token budget would refuse, and count, tokens that nobody is billed for.
  */
 export function countedQuantities(
   { type, prices }: Pick<Model, 'type' | 'prices'>,

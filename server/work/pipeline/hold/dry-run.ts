@@ -104,7 +104,7 @@ async function inspect({ fileBytesMax, inspect: begin }: FormReading, file?: Dry
   })
 }
 
-/** Returns the call at the model that the hold is taken for, and its quote. Throws as `dryRun`. */
+/** Returns the call with the model that the hold is for, and its quote. Throws as `dryRun`. */
 export async function dryRunCall(
   metering: Metering,
   request: DryRunRequest,

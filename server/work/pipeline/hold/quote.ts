@@ -32,16 +32,19 @@ export interface Quote extends HoldEstimate {
   readonly amountNanos: Nanos
   /** The possible cost beyond the hold, where the input is not all in the request. */
   readonly excessNanos?: Nanos
-  /** The facts of the request; they apply if the answer does not state how it was served. */
+  /**
+   * The price conditions of the request, which apply if the answer does not state how it was
+   * served.
+   */
   readonly facts: Facts
-  /** The thinking that applies in its place where the request is translated. */
+  /** The thinking that applies instead if the request is translated. */
   readonly translatedThinking?: RequestedDimensions['translatedThinking']
   readonly streamTokens?: number | undefined
 }
 
 /** A call as one model would serve it, at that model's price. */
 export interface QuotedCall {
-  /** Without the tools that the model has no price for. */
+  /** The request without the tools that the model has no price for. */
   readonly call: ResolvedCall
   readonly quoted: Quote
 }
@@ -49,8 +52,8 @@ export interface QuotedCall {
 type Upstreams = Pick<Services, 'upstreams'>
 
 /**
- * Returns the quote, of the request without what it only offers and the model has no price for.
- * Throws a 400 that names another requested option without a price.
+ * Returns the quote for the request without the tools that it only offers and that the model has no
+ * price for. Throws a 400 that names any other requested option without a price.
  */
 export function quote(metering: Metering, call: ResolvedCall, services: Upstreams): QuotedCall {
   const estimated = estimate(metering, call, services)
@@ -97,9 +100,9 @@ function withRequest(
 
 interface Estimated {
   readonly estimate: Estimate
-  /** The features that some route's vendor gets. */
+  /** The features that at least one route's vendor receives. */
   readonly sent: readonly RequestedFeature[]
-  /** The part of each route that decides what its vendor gets. */
+  /** The part of each route that decides what its vendor receives. */
   readonly ways: readonly SentBy[]
 }
 
@@ -132,7 +135,10 @@ function estimate(
   return { estimate: estimated, sent: isTranslated ? sent.map(asTranslated) : sent, ways }
 }
 
-/** A search by another dialect is held as its translator allows; not every vendor takes a limit. */
+/**
+ * For a search in another dialect, the hold follows what its translator allows; not every vendor
+ * accepts a limit.
+ */
 function asTranslated(one: RequestedFeature): RequestedFeature {
   const { quantity = 0, translatedQuantity = 0 } = one
   if (translatedQuantity <= quantity) return one
@@ -184,7 +190,9 @@ function toQuote(
   }
 }
 
-/** Adds the ways in which the request is served by what its vendors get of it. */
+/**
+ * Adds the ways in which the request may be served, depending on which parts its vendors receive.
+ */
 function addSentWays(
   alternatives: HoldEstimate['alternatives'],
   ways: readonly SentBy[],
@@ -202,7 +210,7 @@ function addSentWays(
   return [first, ...others, ...sent]
 }
 
-/** Adds the `clock` facts of this moment, and those beyond a boundary that is near. */
+/** Adds the `clock` conditions of this moment, and those after a boundary that is near. */
 function addClockFacts(
   alternatives: HoldEstimate['alternatives'],
   model: Model,
@@ -242,7 +250,9 @@ function isSent(
 /** Calls of a tool that a vendor may make where the request sets no limit. */
 const CALLS_MOST = 100
 
-/** Returns what the call may come to beyond its hold, where that is not all in the request. */
+/**
+ * Returns the possible cost of the call beyond its hold, if the input is not all in the request.
+ */
 function mostOf(
   held: HoldEstimate['quantities'],
   most: Estimate['most'],
@@ -268,7 +278,7 @@ function workOf({ facts, work }: RequestedFeature): OtherModelWork[] {
   return facts && work ? [{ facts, quantities: work }] : []
 }
 
-/** A model may search for each answer: its one search is held for, also where none is asked. */
+/** A model may search for each answer, so the hold covers one search even if none is requested. */
 function listOwnSearches(
   routes: readonly UsableRoute[],
   features: readonly RequestedFeature[],
@@ -290,7 +300,7 @@ const OWN_SEARCH = {
 
 /** A call as another model would serve it. */
 export interface FallbackCall extends QuotedCall {
-  /** True if the caller lists the model: any refusal leads to it. */
+  /** True if the caller lists the model: any refusal then leads to it. */
   readonly isListed: boolean
 }
 

@@ -1,6 +1,7 @@
 /**
- * Facts of a request that hold without a word of the answer. A caller cannot choose the price by
- * what a vendor does not get, or does not decide by the request.
+ * Price conditions of a request that apply if the answer does not state them. A caller cannot
+ * choose the price with parts of the request that the vendor does not receive, or that do not
+ * decide how it serves.
  */
 import type { Facts } from '../../../money/catalog/catalog.ts'
 import type { Metering } from '../metering.ts'
@@ -32,12 +33,12 @@ const NO_FACTS: Facts = {}
 /** The part of a route that decides what its vendor gets. */
 export interface SentBy {
   readonly isTranslated: boolean
-  /** True if the vendor may read `speed`, and `inference_geo` if its host leaves the choice. */
+  /** True if the vendor may read `speed`, and `inference_geo` if its host allows the choice. */
   readonly readsSpeed: boolean
   readonly readsRegion: boolean
 }
 
-/** Messages in their own dialect alone have members for speed and region. */
+/** Only untranslated messages requests have members for speed and region. */
 export function sentBy(
   metering: Pick<Metering, 'operation'>,
   route: Pick<UsableRoute, 'target'>,
@@ -54,7 +55,8 @@ export function sentFacts(
   { isTranslated, readsSpeed, readsRegion }: SentBy,
   translatedThinking: RequestedDimensions['translatedThinking'],
 ): Facts {
-  // A translation leaves the standard tier to the account, which may have another one.
+  // A translation omits the standard tier, so the account's default tier applies, which may be
+  // another one.
   const keepsTier = tier !== undefined && !(isTranslated && tier === 'standard')
   const sentThinking = isTranslated ? translatedThinking : thinking
   return {

@@ -247,8 +247,8 @@ export async function takeHold(
 }
 
 /**
- * Returns the error of a refused hold: 402, 429, or 409 for an Idempotency-Key in use. A 402 tells
- * what would have been held and the balance, where that can be read.
+ * Returns the error of a refused hold: 402, 429, or 409 for an Idempotency-Key in use. A 402 states
+ * the amount that would have been held and the balance, if these can be read.
  */
 export async function explainRefusal(
   refused: Refused,
@@ -269,10 +269,10 @@ export async function explainRefusal(
   return new GatewayError(error.row, { ...error.details, billing })
 }
 
-/** Has no Retry-After: an SDK would sleep until the budget begins anew. */
+/** Has no Retry-After: an SDK would sleep until the budget resets. */
 function overBudget(words: string): GatewayError {
   const [id = '', resetsAt = ''] = words.split(' ')
-  const until = resetsAt === '' ? '' : `, which begins anew at ${resetsAt}`
+  const until = resetsAt === '' ? '' : `, which resets at ${resetsAt}`
   return new GatewayError('insufficient_balance', {
     message: id.startsWith('key_')
       ? 'the spend limit of this API key is reached'
@@ -323,7 +323,9 @@ export interface MeteredCall {
   readonly services: Services
   /** The call as other models would serve it; absent: no other model may. */
   readonly fallbacks?: readonly FallbackCall[]
-  /** Counts the call towards the limits of another model. False: one of them is reached. */
+  /**
+   * Counts the call towards the limits of another model. Returns false if one of them is reached.
+   */
   readonly admitOther?: (call: FallbackCall) => Promise<boolean>
   /** Keeps a slot of a channel until the call ends. */
   readonly keepSlot?: (leave: Leave) => void

@@ -1,4 +1,4 @@
-/** Facts that say which kind of a hosted tool a request has, where kinds differ in price. */
+/** Price conditions that state the kind of a hosted tool, if kinds differ in price. */
 import type { Unit } from '../../../base/lib/units.ts'
 import type { Facts, Model } from '../../../money/catalog/catalog.ts'
 import { priceUpperBound } from '../../../money/catalog/price/price.ts'
@@ -20,9 +20,9 @@ const MANY = 1_000_000
 type Alternatives = readonly [Facts, ...Facts[]]
 
 /**
- * Adds the kind of each tool, as the fact of its fee: answers state the calls, and not always of
- * which kind they were. Of several kinds in one request it is the most expensive. A container that
- * is named by its id has none: its memory is not in the request.
+ * Adds the kind of each tool as a price condition of its fee, because answers state the calls but
+ * not always their kind. If one request has several kinds, the most expensive applies. A container
+ * that is named by its id has no kind, since its memory is not in the request.
  */
 export function addToolFacts(
   alternatives: Alternatives,

@@ -14,7 +14,7 @@ export interface ChannelHealth {
   succeeded(channelId: string): void
   /** `cooldownMs` starts a cooldown at once (a vendor's Retry-After, bad credentials). */
   failed(channelId: string, cooldownMs?: number): void
-  /** Remembers why a channel failed, also after it has succeeded again. */
+  /** Remembers why a channel failed, even after it has succeeded again. */
   noteError(channelId: string, error: Omit<ChannelError, 'at'>): void
   /** Remembers that a call or task at a channel was answered. */
   noteSuccess(channelId: string): void

@@ -7,7 +7,10 @@ export interface Limiter {
   enter(subject: string, perMinute: number): number
   /** Returns 0 while `subject` is within its limit, or the seconds until it is again. */
   wait(subject: string, perMinute: number): number
-  /** Counts what has happened already, even beyond the limit: of two minutes at most. */
+  /**
+   * Counts events that have already happened, even beyond the limit, but at most two minutes'
+   * worth.
+   */
   add(subject: string, perMinute: number, units: number): void
 }
 
@@ -22,7 +25,7 @@ export function createLimiter(nowMs: () => number): Limiter {
   const emptyAtMs = new Map<string, number>()
   let dropAbove = BUCKETS_KEPT
 
-  /** Next time there are twice as many to read, so that it costs each new bucket the same. */
+  /** Doubles the limit, so that the cost per new bucket stays the same. */
   function dropEmpty(now: number): void {
     for (const [subject, emptyAt] of emptyAtMs) if (emptyAt <= now) emptyAtMs.delete(subject)
     dropAbove = Math.max(BUCKETS_KEPT, 2 * emptyAtMs.size)

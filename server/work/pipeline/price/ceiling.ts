@@ -60,8 +60,8 @@ function maxOf(unit: Unit, { units, others }: Ceiling): number {
 }
 
 /**
- * Returns the usage without the sides of which it states zero although something was delivered:
- * some vendors write zeros where they know nothing. `units` are those that such an answer has.
+ * Returns the usage without sides that are stated as zero although something was delivered: some
+ * vendors write zeros for unknown values. `units` are those that such an answer has.
  */
 export function withoutZeros(usage: Quantities, units: readonly Unit[]): Quantities {
   const empty = units.map(sideOf).filter((side) => sumOf(usage, side) === 0)

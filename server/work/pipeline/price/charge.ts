@@ -5,7 +5,8 @@
  * - Stated usage is charged as stated up to the ceiling of the request, however far above the hold.
  *   Beyond it, it is reduced to the ceiling and reviewed.
  * - Required usage that was not stated is estimated; an estimate never charges more than the hold.
- * - For a quantity without a price or a unit, the hold is charged, and reviewed. A cost that the
+ * - For a quantity without a price or a unit, the hold is charged and the call is reviewed. A cost
+ * that the
  *   vendor states has all of them in it.
  */
 
@@ -32,7 +33,7 @@ export interface ChargeLine extends Omit<PriceLine, 'unit'> {
   readonly list_amount?: string
 }
 
-/** The charge that the books have of a call, once it is committed. */
+/** The charge of a call in the books, once it is committed. */
 export interface Charged {
   readonly nanos: Nanos
   readonly currency: string

@@ -1,6 +1,4 @@
-/**
- * Leaves out of a call what its containers cost if another call pays for their sessions. Pure.
- */
+/** Removes the cost of containers from a call if another call pays for their sessions. Pure. */
 import type { RelayReport } from '../../../wire/dialects/relay.ts'
 import type { Charge } from './charge.ts'
 

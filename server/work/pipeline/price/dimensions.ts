@@ -24,8 +24,8 @@ export interface RequestedDimensions {
 }
 
 /**
- * One field of a request that needs a price. Without `unit` and `facts` nothing can price it, and
- * only free models accept it.
+ * A field of a request that needs a price. Without `unit` and `facts` it cannot be priced, and only
+ * free models accept it.
  */
 export interface RequestedFeature {
   /** The field for the 400, for example `service_tier` or `tools[0].type`. */
@@ -48,13 +48,13 @@ export interface RequestedFeature {
   readonly isOfAnyModel?: boolean
   /** True if translators drop the field, so that a vendor reached by translation never sees it. */
   readonly isDropped?: boolean
-  /** True for a mark of content for a cache, which some of these translators keep. */
+  /** True for a cache mark on content, which some of these translators keep. */
   readonly isMark?: boolean
-  /** Present if the field only lets the vendor do something: it may be taken out. */
+  /** Present if the field only allows the vendor to do something, so that it may be taken out. */
   readonly offer?: ToolOffer
 }
 
-/** A tool of the vendor's, or an option that lets it search, which a request offers. */
+/** A vendor-run tool that a request offers, or an option that allows the vendor to search. */
 export interface ToolOffer {
   /** Its place in the body. */
   readonly path: JsonPath
@@ -64,7 +64,7 @@ export interface ToolOffer {
   readonly tool?: object
   /** Its kind for statistics, one of a few, for example `web_search` or `other`. */
   readonly kind: string
-  /** The unit whose price sells it; absent if no unit does. */
+  /** The unit by which it is sold; absent if there is none. */
   readonly unit?: Unit
 }
 
@@ -136,7 +136,7 @@ export function refuseUnsold(
   const field =
     named.find((name) => !namesValue(prices, name, facts[name] ?? '')) ??
     named[0] ??
-    // No price names it: the one fact without which the request would be sold.
+    // No price names this condition, and without it the request would be sold.
     Object.keys(facts).find((name) => {
       const { [name]: _without, ...others } = facts
       return isPriced(prices, missing, others)

@@ -1,4 +1,4 @@
-/** Limits the estimated part of a charge to the part of the hold that stated usage leaves. */
+/** Limits the estimated part of a charge to the part of the hold that stated usage leaves over. */
 import type { Nanos } from '../../../base/lib/money.ts'
 import type { Quantities, Unit } from '../../../base/lib/units.ts'
 

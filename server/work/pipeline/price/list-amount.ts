@@ -1,4 +1,4 @@
-/** Computes what the base prices would have come to for a call at those of a list. Pure. */
+/** Computes the charge at the base prices for a call that is charged at those of a list. Pure. */
 
 import type { Unit } from '../../../base/lib/units.ts'
 import type { Facts, PriceEntry } from '../../../money/catalog/catalog.ts'
@@ -17,7 +17,7 @@ interface Served {
 
 /**
  * Returns the charge with `list_amount` in its lines: the price of the same quantities on the base
- * list. A unit that the base list alone prices has a line of its own, charged with zero.
+ * list. A unit that only the base list prices has a line of its own, with a charge of zero.
  */
 export function withListAmounts<C extends Pick<Charge, 'nanos' | 'lines'>>(
   charge: C,

@@ -3,9 +3,9 @@ import type { Facts, PriceEntry } from '../../../money/catalog/catalog.ts'
 import { namesValue } from '../../../money/catalog/price/conditions.ts'
 
 /**
- * Returns the served value of each fact that a price names: it is what the vendor made, and bills.
- * A value that no price names gives way to a requested one that may be the same in other words, as
- * vendors answer `2K` with a size in pixels.
+ * Returns the served value of each price condition, since it is what the vendor made and bills. A
+ * value that no price names is replaced by a requested one that may mean the same, because vendors
+ * answer `2K` with a size in pixels.
  */
 export function preferRequested(
   prices: readonly PriceEntry[],
@@ -33,7 +33,8 @@ function maySame(requested: Facts[string], served: Facts[string]): boolean {
   const [one, other] = [readSize(requested), readSize(served)]
   if (one === undefined || other === undefined) return true
   if (one.pixels === undefined || other.pixels === undefined) {
-    // Served pixels alone have a long side: no picture is larger than the requested size by it.
+    // Only served sizes are compared by their long side: it never makes a picture larger than
+    // requested.
     return one.side === other.side || one.side === other.longSide
   }
   const [less = 0, more = 0] = [one.pixels, other.pixels].sort((a, b) => a - b)

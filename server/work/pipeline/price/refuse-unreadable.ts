@@ -6,8 +6,8 @@ import { canRead } from '../../../money/catalog/price/conditions.ts'
 
 /**
  * Throws a 400 that names the first member of a request that a price depends on and whose value no
- * condition can read: a list, an object, or a text that only the vendor takes for a word, a number
- * or a size.
+ * condition can read: a list, an object, or a string that only the vendor would read as a word, a
+ * number or a size.
  */
 export function refuseUnreadable(
   { free, prices }: Pick<Model, 'free' | 'prices'>,

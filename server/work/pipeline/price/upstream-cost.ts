@@ -11,7 +11,7 @@ import type { ModelPass, StatedCost } from '../../../wire/dialects/relay.ts'
 import type { FailureKind } from '../../../wire/upstreams/failure.ts'
 import type { Charge } from './charge.ts'
 
-/** A larger cost (a million) can only come from absurd usage or a wrong catalog. */
+/** A higher cost (a million) can only result from absurd usage or a wrong catalog. */
 const PLAUSIBLE_NANOS_MAX = 10n ** 15n
 
 /** Units that a call never lacks; upstreams omit other units if their quantity is zero. */

@@ -1,7 +1,7 @@
 /**
  * Session affinity: the calls of one conversation go to the same channel, where the vendor's prompt
- * cache has its beginning. Rendezvous hashing needs no state, so all gateways choose alike, and a
- * channel that fails or joins moves only its own share of the conversations.
+ * cache has its beginning. Rendezvous hashing needs no state, so all gateways make the same choice,
+ * and a channel that fails or joins moves only its own share of the conversations.
  */
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'

@@ -20,9 +20,9 @@ function asksForCost(headers: IncomingHttpHeaders): boolean {
 }
 
 /**
- * Returns the request of a stream with the option that has its usage sent, where its header asks
- * for the charge and it does not say itself whether it wants the usage. A setting of the key does
- * not: its clients may not know the event.
+ * Returns a streaming request with the option that makes the vendor send the usage, if its header
+ * asks for the charge and the request itself does not set the option. A setting of the key does not
+ * have this effect, since the key's clients may not know the usage event.
  */
 export function askForUsage(
   request: RequestJson,

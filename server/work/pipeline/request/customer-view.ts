@@ -5,7 +5,7 @@ import type { CatalogSnapshot } from '../../../money/catalog/catalog.ts'
 import { type Payer, soldTo } from '../../../money/catalog/load/load-lists.ts'
 import type { Services } from '../services.ts'
 
-/** Throws 503 for a list that was made a moment ago and is not loaded here yet. */
+/** Throws 503 for a list that has just been created and is not loaded here yet. */
 export function viewOf(payer: Payer, { catalog }: Pick<Services, 'catalog'>): CatalogSnapshot {
   const view = soldTo(catalog.snapshot(), payer)
   if (view) return view

@@ -48,13 +48,13 @@ function isRouter(model: Model | undefined): boolean {
   return model?.prices.some(({ when = {} }) => Object.hasOwn(when, 'model')) ?? false
 }
 
-/** Returns the body of a request as its first model gets it: without the list. */
+/** Returns the body that is sent to the first model: without the list. */
 export function dropModelList(value: Body, { model }: ModelList): Body {
   const { models: _models, route: _route, ...rest } = value
   return { ...rest, model }
 }
 
-/** Returns the request as its first model gets it: without the list. */
+/** Returns the request for the first model: without the list. */
 export function withoutModelList(json: RequestJson, { model }: ModelList): RequestJson {
   const set: Record<string, string> = {}
   if (json.value.model === undefined) set.model = JSON.stringify(model)

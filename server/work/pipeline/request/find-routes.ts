@@ -15,7 +15,10 @@ export function dropForeignCost(route: UsableRoute, currency: string): UsableRou
   return rest
 }
 
-/** Returns the routes whose channel is configured, below its cap, and can serve; maybe none. */
+/**
+ * Returns the routes whose channel is configured, is below its cap and can serve; there may be
+ * none.
+ */
 export function findRoutes(
   model: Model,
   canServe: (upstream: Upstream) => boolean,
@@ -56,8 +59,9 @@ function targetsOf(model: Model, snapshot: CatalogSnapshot): readonly UsableRout
 }
 
 /**
- * Orders by cost where the model says so, then by priority, then by weight, randomly or as the
- * conversation hashes; channels that are cooling down or near their spending cap come last.
+ * Orders by cost if the model is configured so, then by priority, then by weight (randomly, or by
+ * the hash of the conversation). Channels that are cooling down or near their spending cap come
+ * last.
  */
 export function orderRoutes(
   routes: readonly UsableRoute[],

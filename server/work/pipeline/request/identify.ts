@@ -1,5 +1,5 @@
 /**
- * Verb 1: identifies the caller of every request with a key, and lets it in. Malformed keys are
+ * Verb 1: identifies the caller of every request with a key, and admits it. Malformed keys are
  * refused before any look-up.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
@@ -26,7 +26,7 @@ interface Presented {
   readonly key: PresentedKey
 }
 
-/** SDKs reuse connections: the same headers on one need no second hash. */
+/** SDKs reuse connections, so the same headers on one connection are not hashed again. */
 const lastPresented = new WeakMap<Socket, Presented>()
 
 function readKey({ headers, socket }: IncomingMessage, named: string | undefined): PresentedKey {
@@ -40,8 +40,8 @@ function readKey({ headers, socket }: IncomingMessage, named: string | undefined
 }
 
 /**
- * Returns the key as Google's clients send it: before any other on their paths, and elsewhere, as
- * on the list of models, where there is no other.
+ * Returns the key in the form of Google's clients. On their paths it takes precedence; elsewhere,
+ * as for the list of models, it is used only if there is no other key.
  */
 function readNamed({ envelope, request: { headers }, query }: Context): string | undefined {
   const header = headers['x-goog-api-key']
@@ -78,8 +78,8 @@ function readCredential(headers: IncomingHttpHeaders, named: string | undefined)
 }
 
 /**
- * Returns the caller by the request's key; `waiting` is what asks, if not the request. Throws 401,
- * 403 for an address that is not allowed or a suspended account, or 503.
+ * Returns the caller by the request's key; `waiting` is who waits for it, if not the request.
+ * Throws 401, 403 for an address that is not allowed or a suspended account, or 503.
  */
 export async function identify(
   context: Context,
@@ -109,7 +109,9 @@ export async function identify(
   return found.caller
 }
 
-/** The text for a token says more: its subject is proven, while a key may be somebody's guess. */
+/**
+ * The message for a token says more, because its subject is proven, whereas a key may be a guess.
+ */
 function refusalOf(
   refused: Extract<Identified, { refused: unknown }>['refused'],
   { token }: PresentedKey,
@@ -123,8 +125,8 @@ function refusalOf(
 }
 
 /**
- * Comes before the state of the account, and has one text for the lists of keys and of accounts:
- * whoever found a key learns nothing else about it.
+ * Checked before the state of the account, with the same message for the lists of keys and of
+ * accounts, so that somebody who has found a key learns nothing else about it.
  */
 function refuseAddress(
   { request }: Context,
@@ -145,17 +147,20 @@ type NeededForRefusals = Pick<
 >
 type Needed = NeededForRefusals & Pick<Services, 'slots'>
 
-/** Of what an account may have refused, so that one broken client leaves something to others. */
+/**
+ * The share of an account's refusals that one key may use, so that one broken client does not block
+ * the others.
+ */
 const KEY_SHARE = 1 / 2
 /** Reading a body costs about as much as handling a small request for each of these. */
 const BYTES_PER_UNIT = 64 * 1024
 
 /**
  * Identifies the caller and runs `work` in one of the gateway's slots, which accounts share fairly.
- * An account with few of them waits for its next one. What is refused before money is held counts
- * towards a limit of its own, since no other limit bounds it. Slot and limit are decided before the
- * body is read, so such a refusal costs no more than the request's head. Throws as `identify`, 429
- * beyond that limit, 503 without a slot, or as `work`.
+ * An account with few of them waits for its next one. Requests that are refused before money is
+ * held count towards a limit of their own, since no other limit applies to them. Slot and limit are
+ * decided before the body is read, so such a refusal costs no more than the request's head. Throws
+ * as `identify`, 429 beyond that limit, 503 without a slot, or as `work`.
  */
 export async function enter(
   context: Context,
@@ -207,12 +212,12 @@ function limitsOf({ accountId, keyId, limitKeyId = keyId }: Caller, { limits }: 
   ]
 }
 
-/** Throws 429 for a caller of whom too much was refused within a minute. */
+/** Throws 429 for a caller with too many refused requests within a minute. */
 function refuseRefused(caller: Caller, services: NeededForRefusals): void {
   for (const { subject, what, perMinute } of limitsOf(caller, services)) {
     const retryAfterSeconds = services.limiter.wait(subject, perMinute)
     if (retryAfterSeconds === 0) continue
-    const message = `too many requests of this ${what} were refused: mend what they ask for`
+    const message = `too many requests of this ${what} were refused: correct them before you retry`
     throw new GatewayError('rate_limited', { message, retryAfterSeconds })
   }
 }

@@ -1,7 +1,8 @@
 /**
- * Requests that name what a vendor stores. Several accounts share a vendor's account, so an account
- * may name what this gateway gave to it, and nothing else; an operator may let a channel's callers
- * name everything. What is named decides the channel, and is input again.
+ * Requests that name objects stored at a vendor. Several accounts share one account at the vendor,
+ * so an account may only name objects that this gateway gave to it, unless an operator lets a
+ * channel's callers name everything. The named object determines the channel, and counts as input
+ * again.
  */
 
 import { GatewayError } from '../../../base/lib/errors.ts'
@@ -37,7 +38,7 @@ interface Pinned<Target> {
   readonly detached?: readonly number[]
 }
 
-/** Nobody waits for a database that is away. */
+/** There is no waiting for an unavailable database here. */
 const AT_ONCE: Waiting = { startedAt: 0, end: true }
 const NOTHING: NamedContent = { references: [], identified: [] }
 const NOT_READ: NameReading = { find: () => NOTHING }
@@ -105,8 +106,8 @@ export async function pinTargets<Target extends { readonly routes: readonly Usab
 }
 
 /**
- * Returns the request without the ids of input items that are not this account's: the vendor looks
- * every id up, even that of an item with content.
+ * Returns the request without the ids of input items that do not belong to this account, because
+ * the vendor looks up every id, even that of an item with content.
  */
 export function withoutIds(request: RequestJson, positions: readonly number[]): RequestJson {
   const paths = positions.map((position) => ['input', position, 'id'])
@@ -137,7 +138,9 @@ function isTranslated(
   return upstreams.get(target.upstream)?.translates?.(operation, target.settings) === true
 }
 
-/** Adds up the tokens of all that is read again, of each answer once. Null: not all are known. */
+/**
+ * Adds up the tokens of everything that is read again, each answer once. Null if not all are known.
+ */
 function addTokens(
   answer: { readonly tokens: number | null } | undefined,
   items: readonly StoredItem[],
@@ -158,7 +161,10 @@ interface Missing {
   readonly channels: ReadonlySet<string>
 }
 
-/** Returns the error where no route has what the request names: 400, or 503 while it is paused. */
+/**
+ * Returns the error if no route has the object that the request names: 400, or 503 while its
+ * channel is paused.
+ */
 function refusal(
   { unknown, references, answerId, channels }: Missing,
   services: Services,

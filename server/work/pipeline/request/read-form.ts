@@ -36,7 +36,7 @@ export async function readForm(context: Context, limitBytes: number): Promise<Me
       // The parser's types do not say that the name may be absent.
       if (!name) fail(malformed(NAMELESS))
       else if (valueTruncated) fail(invalidField(name, `longer than ${LIMITS.fieldSize} bytes`))
-      // Clients send an empty field for what is not set.
+      // Clients send an empty field for a value that is not set.
       else if (value !== '') fields.set(name, [...(fields.get(name) ?? []), value])
     })
     parser.on('file', (name, stream) => {

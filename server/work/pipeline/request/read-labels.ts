@@ -51,7 +51,7 @@ export function readLabels(
   }
 }
 
-/** An end user whom a token proves comes before those that its caller names. */
+/** An end user from a token takes precedence over one that the caller names. */
 function readEndUser(proven: string | undefined, value: Body): string | undefined {
   const { user, metadata, safety_identifier: safety } = value
   const inMetadata = isObject(metadata) ? metadata.user_id : undefined
@@ -71,7 +71,7 @@ function readHeader(value: string | string[] | undefined, takesTags: boolean): s
   return splitTags(bytes.toString(), 'X-Tags')
 }
 
-/** Tags are a list, or a text with commas where metadata may have texts only. */
+/** Tags are a list, or a comma-separated string if metadata may only contain strings. */
 function readBody({ metadata }: Body): string[] {
   const tags = isObject(metadata) ? metadata.tags : undefined
   if (tags === undefined || tags === null) return []

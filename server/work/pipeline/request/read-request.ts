@@ -80,7 +80,7 @@ async function readSentForm(
 ): Promise<Buffer> {
   const form = await readWholeForm(context, limitBytes)
   const json = Buffer.from(JSON.stringify(await withInvalidRequests(() => fromForm(form))))
-  // Pictures are a third longer in JSON than in the form, which is counted.
+  // Pictures are a third longer in JSON than in the form, whose size is counted.
   takePortion(context, 'request').force(json.length)
   return json
 }
@@ -100,7 +100,10 @@ async function parseJson(context: Context, sent: Buffer, schema: ZodType): Promi
   return withoutUnset(sent, toRequestJson(sent, parsed), schema)
 }
 
-/** Parses a body; a long one in turns of the event loop, the last of which is left to its judge. */
+/**
+ * Parses a body, a long one over several turns of the event loop; the last turn is left to the code
+ * that validates it.
+ */
 export async function parseInTurns(
   bytes: Buffer,
   { loop }: Pick<Memory, 'loop'>,

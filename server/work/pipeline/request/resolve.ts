@@ -25,7 +25,7 @@ export interface IdempotencyClaim {
   readonly fingerprint: Buffer
 }
 
-const ELSEWHERE = 'not called on this path: GET /v1/models lists the endpoints of each'
+const ELSEWHERE = 'not available on this path: GET /v1/models lists the paths of each model'
 
 /** A model that may serve a call, with the routes that can. */
 export interface ModelTarget {

@@ -45,7 +45,7 @@ const HAVE_OPTIONAL = new WeakMap<z.core.$ZodType, boolean>()
 function hasOptional(schema: z.core.$ZodType): boolean {
   const known = HAVE_OPTIONAL.get(schema)
   if (known !== undefined) return known
-  // A schema that contains itself is looked into.
+  // A recursive schema is visited only once.
   HAVE_OPTIONAL.set(schema, true)
   const found = findOptional((schema as z.core.$ZodTypes)._zod.def)
   HAVE_OPTIONAL.set(schema, found)

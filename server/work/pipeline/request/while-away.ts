@@ -1,4 +1,4 @@
-/** Calls that arrive while the database is away, for example while a replica takes over. */
+/** Calls that arrive while the database is unavailable, for example while a replica takes over. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../../../base/lib/errors.ts'
 import type { WhileAway } from '../services.ts'
@@ -6,14 +6,17 @@ import type { WhileAway } from '../services.ts'
 const PAUSE_MS = 200
 
 /**
- * Returns what lets calls wait. `isUnavailable` returns true for an error after which the same
- * statement may succeed.
+ * Returns the function by which calls wait. `isUnavailable` returns true for an error after which
+ * the same statement may succeed.
  */
 export function createWhileAway(
   admitWaitMs: number,
   isUnavailable: (error: unknown) => boolean,
 ): WhileAway {
-  /** A statement that took too long has no cause and counts; a full queue has another cause. */
+  /**
+   * A statement that took too long has no cause and counts as unavailable; a full queue has a
+   * different cause.
+   */
   function isAway(error: unknown): boolean {
     if (!(error instanceof GatewayError)) return isUnavailable(error)
     const { cause } = error.details

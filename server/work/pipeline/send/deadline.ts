@@ -1,6 +1,6 @@
 /**
- * The end of everything on a wire. Timeouts of a silent vendor begin anew with each byte, so one
- * that sends a byte now and then would keep a call, its hold and its memory for good.
+ * The total time limit of a wire. Idle timeouts restart with each byte, so a vendor that sends a
+ * byte now and then would otherwise keep a call, its hold and its memory for ever.
  */
 
 /** The longest delay of a timer; a longer one would fire at once. */

@@ -1,6 +1,6 @@
 /**
- * Unpacks responses that come compressed although the request names no encoding. Their bytes state
- * what a call costs.
+ * Decompresses responses that are compressed although the request accepts no encoding, since their
+ * bytes state what a call costs.
  */
 import { finished, PassThrough, pipeline, type Readable, type Transform } from 'node:stream'
 import {
@@ -16,7 +16,7 @@ interface Encoding {
   readonly createDecoder: () => Transform
   /** Returns true if encoded data can begin with these two bytes; absent if any can. */
   readonly canBegin?: (first: number, second: number) => boolean
-  /** Decodes data without that beginning, if no text begins so. */
+  /** Decodes data without these first bytes; absent if text may begin in the same way. */
   readonly createOther?: () => Transform
 }
 
@@ -53,7 +53,7 @@ export function decodeBody(response: WireResponse): WireResponse {
   const names = readEncodings(response.headers['content-encoding'])
   if (names.length === 0) return response
   let { body } = response
-  // The last one named was applied last.
+  // The encoding that is named last was applied last.
   for (const name of names.reverse()) {
     const encoding = ENCODINGS.get(name)
     if (!encoding) return response
@@ -75,7 +75,7 @@ const TEXT_BEGINNINGS: ReadonlySet<number> = new Set(Buffer.from('{["<:deir \t\r
 function unpack(body: Readable, encoding: Encoding): Readable {
   const { createDecoder, canBegin, createOther } = encoding
   const out = new PassThrough()
-  // As the body itself, it may fail before its reader adds a listener.
+  // Like the body itself, it may fail before its reader adds a listener.
   out.on('error', () => undefined)
   if (!canBegin) {
     connect([body, createDecoder(), out])

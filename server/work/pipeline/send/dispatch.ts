@@ -35,10 +35,10 @@ export interface Attempt {
   readonly upstream_model: string
   readonly outcome: string
   readonly status?: number
-  /** The reason of a failure, in the vendor's words, for operators alone. */
+  /** The reason of a failure in the vendor's words, only for operators. */
   readonly reason?: string
   readonly milliseconds: number
-  /** The model that stood in, with the version of its prices; absent for the model of the call. */
+  /** The fallback model, with the version of its prices; absent for the model of the call. */
   readonly model?: string
   readonly price_version?: string | null
   readonly price_list?: string
@@ -84,7 +84,10 @@ async function dispatchToModels(
   return nameModel(outcome)
 }
 
-/** Other channels are not those that fail: only a repeated one needs the budget of retries. */
+/**
+ * Only a second attempt at the same channel needs the retry budget, since other channels are not
+ * the ones that fail.
+ */
 function mayRepeatChannel({ call }: FallbackCall, attempts: readonly Attempt[]): boolean {
   return call.routes.some(({ channel }) => attempts.some((tried) => tried.channel === channel))
 }
@@ -129,7 +132,7 @@ async function dispatchToModel(
     if (!route) throw new GatewayError('upstream_failed')
     const leave = enterChannel(route, metered)
     if (!leave && tried < candidates.length) continue
-    // Also left when the attempt throws.
+    // Released even if the attempt throws.
     if (leave) metered.keepSlot?.(leave)
     const start = performance.now()
     const tracing = traceAttempt(context, route, services)
@@ -172,7 +175,10 @@ export const CHANNEL_FULL = {
   retryAfterSeconds: 1,
 }
 
-/** Takes one of the slots of a channel; undefined if all are taken, or near its spending cap. */
+/**
+ * Takes one of the slots of a channel; undefined if all are taken, or if the channel is near its
+ * spending cap.
+ */
 function enterChannel({ target }: UsableRoute, { services, spending, quoted }: MeteredCall) {
   if (spending?.take(target, quoted.amountNanos) === false) return undefined
   const max = services.upstreams.get(target.upstream)?.concurrency?.(target.settings)

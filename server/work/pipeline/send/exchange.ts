@@ -2,7 +2,7 @@
  * One HTTP exchange with an upstream: the handler of a request, and the body of its response.
  *
  * The client's own `request` assigns an arrow function to a property for each request. Node's
- * engine allocates such functions among the old objects, so that everything they refer to, the
+ * engine allocates such functions among the old objects, so everything they refer to, including the
  * whole response, stays in memory until the next full garbage collection.
  */
 import { Readable } from 'node:stream'
@@ -152,12 +152,13 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
 /**
  * Destroyed before its end, it closes the connection and fails, as the client's own body does. If
- * its reader has paused when the connection breaks, what had arrived is read before the error: the
- * client's own body drops it, and with it usage that the vendor has stated.
+ * its reader has paused when the connection breaks, data that had already arrived is read before
+ * the error: the client's own body would drop it, together with any usage that the vendor has
+ * stated.
  *
  * A vendor sends each event of a stream as a chunk of HTTP, and under load one read of the
- * connection brings many. They are joined, and passed on once all of that read is there: before
- * any other work, but at the cost of one.
+ * connection brings many. They are joined and passed on once all of that read has arrived: before
+ * any other work, but at the cost of a single event.
  */
 class ResponseBody extends Readable {
   private readonly controller: Dispatcher.DispatchController
@@ -190,7 +191,7 @@ class ResponseBody extends Readable {
     return true
   }
 
-  /** Passes on all of the current read. An exception of the reader's ends the exchange. */
+  /** Passes on all of the current read. An exception in the reader ends the exchange. */
   passRead(): void {
     this.isScheduled = false
     try {
@@ -201,9 +202,9 @@ class ResponseBody extends Readable {
   }
 
   /**
-   * Passes on what has been added. The last two pieces come by themselves: one of them may be the
-   * protocol's end, which is withheld from the caller, and nothing before it should wait with it.
-   * Returns false if the connection should pause.
+   * Passes on what has been added. The last two pieces are passed on separately: one of them may be
+   * the protocol's end, which is withheld from the caller, and nothing before it should wait with
+   * it. Returns false if the connection should pause.
    */
   private pass(): boolean {
     const { pieces } = this

@@ -70,7 +70,7 @@ export async function readVendorModels(
 
 const noList = (detail: string): VendorModelList => ({ ok: false, detail, models: [] })
 
-/** Some vendors answer the list alone, without an object around it. */
+/** Some vendors answer with just the list, without an object around it. */
 async function readList(
   response: WireResponse,
   addresses: readonly string[],
@@ -132,7 +132,7 @@ interface Verdict {
 function judge(status: number, message: string | undefined, addresses: readonly string[]): Verdict {
   const reason = message === undefined ? '' : `: ${message}`
   const tried = addresses.join(' and ')
-  // The second address is that of calls, which a GET cannot try.
+  // The second address is that of calls, which cannot be tested with a GET.
   const isOfCalls = addresses.length > 1
   if (status === 404 && isOfCalls) {
     const hint = 'does the address (base_url) end as the vendor says, usually in /v1?'

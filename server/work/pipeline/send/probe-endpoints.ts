@@ -1,6 +1,7 @@
 /**
- * Asks which endpoints of text a channel's address serves, without cost: a GET reaches no model,
- * and most vendors answer it differently where they have something. The rest is unknown.
+ * Finds out which text endpoints a channel's address serves, free of charge: a GET reaches no
+ * model, and most vendors answer it differently for paths that exist. All other endpoints are
+ * unknown.
  */
 import type { Dispatcher } from 'undici'
 import { readErrorBody } from '../../../wire/upstreams/failure.ts'
@@ -8,7 +9,7 @@ import type { Upstream } from '../../../wire/upstreams/upstream.ts'
 import { openProbeWire } from './probe-channel.ts'
 
 const ENDPOINTS = ['chat/completions', 'responses', 'messages'] as const
-/** No vendor has it: its answer is that of paths where nothing is. */
+/** A path that no vendor has, to see the answer for paths that do not exist. */
 const NOWHERE = 'no-such-endpoint'
 /** Answers that a path gives because its method or body is wrong, or to a list of its own. */
 const PRESENT = new Set([200, 400, 405, 411, 415, 422, 426])

@@ -1,7 +1,7 @@
 /**
  * Skips interim responses (1xx), which a server may send to any request (RFC 9110, 15.2). The HTTP
  * client closes the connection at a `100 Continue` and has no option for it, so that the vendor's
- * work would be lost. They are taken out of the bytes before the client reads them.
+ * work would be lost. They are removed from the bytes before the client reads them.
  */
 import type { Socket } from 'node:net'
 import type { buildConnector } from 'undici'
@@ -53,7 +53,7 @@ function filterReads(socket: Socket): void {
   }
 }
 
-/** Returns the offset behind all interim responses that are complete. */
+/** Returns the offset after all complete interim responses. */
 function skipHeads(bytes: Buffer): number {
   for (let start = 0; ; ) {
     const end = canBeInterim(bytes.subarray(start)) ? bytes.indexOf(HEAD_END, start) : -1

@@ -15,7 +15,7 @@ export interface SocketOptions {
   readonly firstByteTimeoutMs: number
   /** Limits the time between two messages while the socket is not paused. */
   readonly idleTimeoutMs: number
-  /** The end of the connection, whatever has been exchanged on it. */
+  /** The total time limit of the connection, whatever has been exchanged on it. */
   readonly deadline: Deadline
   readonly socketsMax: number
 }
@@ -52,7 +52,7 @@ export function openSocket(
   const leaveHost = joinHost(host)
   socket.once('close', leaveHost)
   return new Promise((resolve, reject) => {
-    // The handshake's own time limit begins anew with each byte.
+    // The handshake's own time limit restarts with each byte.
     const unwatch = options.deadline.watch(() => {
       reject(new UpstreamFailure('not_sent', { message: LATE }))
       socket.terminate()

@@ -193,7 +193,7 @@ async function answerStream(
     return current
   }
   const { answer, accepted } = watchForId(opened, acceptId)
-  // Usually the first event has the id: then the response can be resumed after any failure.
+  // Usually the first event has the id; the response can then be resumed after any failure.
   await accepted().catch((error: unknown) => {
     opened.body.destroy()
     throw error

@@ -170,7 +170,7 @@ async function rebuildCall(engine: Engine, task: ClaimedTask): Promise<BillableC
   }
 }
 
-/** The origin of the prices of a hold does not matter any more. */
+/** The origin of a hold's prices no longer matters here. */
 const PINNED = { prices: true } as const
 
 function modelOf({ services }: Engine, task: ClaimedTask): ResolvedCall['model'] {
@@ -205,7 +205,7 @@ async function rebuildRoute(engine: Engine, task: ClaimedTask): Promise<UsableRo
   } = task
   const entries = isStored(task.costs) ? readPrices(task.costs) : undefined
   const target = await openChannel(engine, task).catch((error: unknown) => {
-    // Without the channel only its settings are unknown; the charge is the same.
+    // If the channel no longer exists, only its settings are unknown; the charge is the same.
     if (!(error instanceof UpstreamFailure)) throw error
     return { id: channel, upstream: '', version: task.channel_version, settings: {} }
   })

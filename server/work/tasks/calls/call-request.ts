@@ -12,7 +12,9 @@ import type { DeferredCall } from '../submission.ts'
 import type { ClaimedTask } from '../task.ts'
 import { listAttempts } from '../timeline-store.ts'
 
-/** Least timeout: no caller waits, and a call given up may cost as much as a completed one. */
+/**
+ * The minimum timeout: no caller waits, and an abandoned call may cost as much as a completed one.
+ */
 const TIMEOUT_MS_MIN = 300_000
 
 export interface CallTarget {

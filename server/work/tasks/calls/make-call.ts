@@ -47,13 +47,13 @@ export async function makeCall(
     return {}
   }
   if (claimed.expired) {
-    await fail(engine, claimed, 'task_expired', 'the task was not begun in time')
+    await fail(engine, claimed, 'task_expired', 'the task was not started in time')
     return {}
   }
   const body = await readTaskBody(engine.sql, claimed.id)
   const task = state === 'refused' ? await moveToNextRoute(engine, claimed, call) : claimed
   if (!body || !task) {
-    await fail(engine, claimed, 'not_submitted', 'no upstream serves this model any more')
+    await fail(engine, claimed, 'not_submitted', 'no upstream serves this model any longer')
     return {}
   }
   const request = rebuildRequest(task, call.metering, body)
@@ -195,8 +195,9 @@ async function conclude(
 }
 
 /**
- * Ends the task as `finish` does, and tries again while the database is slow or away: the answer is
- * paid for, and no other process has it. False when the lease is lost and nothing was kept.
+ * Ends the task as `finish` does, and retries while the database is slow or unavailable: the answer
+ * is paid for, and no other process has it. Returns false if the lease is lost and nothing was
+ * kept.
  */
 async function finishPatiently(
   engine: Engine,

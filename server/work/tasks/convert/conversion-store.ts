@@ -4,15 +4,15 @@ import type { Sql } from 'postgres'
 export interface ClaimedConversion {
   readonly task_id: string
   readonly account_id: string
-  /** Claims so far, with this one. */
+  /** The number of claims so far, including this one. */
   readonly attempts: number
   /** The fencing token of the task, of which this claim is the only holder. */
   readonly fence: bigint
 }
 
 /**
- * Claims up to `limit` due conversions, and the tasks with them. Accounts take turns by chance: of
- * each one only the first is drawn before the second of any other.
+ * Claims up to `limit` due conversions, and the tasks with them. Accounts take turns in random
+ * order: each account's first conversion comes before the second of any other.
  */
 export function claimConversions(
   sql: Sql,
@@ -50,7 +50,10 @@ export async function renewConversion(
         and fence = ${fence.toString()}::bigint)`
 }
 
-/** Ends a claim: the next one is due after `dueInMs`. One that was not made does not count. */
+/**
+ * Ends a claim: the next attempt is due after `dueInMs`. A conversion that was not attempted does
+ * not count.
+ */
 export async function rescheduleConversion(
   sql: Sql,
   { task_id: taskId, account_id: accountId, fence }: ClaimedConversion,

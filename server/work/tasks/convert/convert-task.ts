@@ -23,7 +23,7 @@ import { addEvent } from '../timeline-store.ts'
 import { type ClaimedConversion, rescheduleConversion } from './conversion-store.ts'
 
 const ATTEMPTS_MAX = 20
-/** A caller's server that does not give the file away is tried for about a minute. */
+/** If a caller's server does not deliver the file, it is retried for about a minute. */
 const DOWNLOADS_MAX = 5
 const RETRY_MS_MIN = 2_000
 const RETRY_MS_MAX = 60_000
@@ -81,7 +81,7 @@ async function convert(
   if (held === undefined || sound.seconds <= held + SECONDS_OF_MARGIN) return sound
   const message =
     `the recording lasts ${Math.ceil(sound.seconds)} seconds, and its header states ${held}: ` +
-    'mend the file, for example by converting it to mp3'
+    'repair the file, for example by converting it to mp3'
   throw new SoundFault('not_converted', message)
 }
 
@@ -125,7 +125,7 @@ async function submitConverted(
 ): Promise<void> {
   const routes = planConverted(engine, claimed, stored, sound)
   if (!routes) {
-    const message = 'no upstream serves this model any more; nothing was charged'
+    const message = 'no upstream serves this model any longer; nothing was charged'
     await fail(engine, claimed, { code: 'not_submitted', message })
     return
   }

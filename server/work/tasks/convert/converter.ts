@@ -12,7 +12,7 @@ import { convertTask } from './convert-task.ts'
 const NOTIFICATIONS = 'tributary_conversion'
 
 export interface Converter {
-  /** Stops claiming, and hands what is being converted over to other workers. */
+  /** Stops claiming, and hands running conversions over to other workers. */
   stop(): Promise<void>
 }
 

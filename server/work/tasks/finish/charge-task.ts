@@ -31,7 +31,7 @@ export interface TaskCharge extends Omit<Charge, 'basis'> {
 
 /** Units of which every task has exactly one, even if its upstream states another number. */
 const ONCE: Quantities = { task: 1, call: 1 }
-/** Counts where a vendor states none: its searches are held for, and never estimated. */
+/** Used if a vendor states no searches: the hold covers them, but they are never estimated. */
 const UNLESS_STATED: Quantities = { ...ONCE, web_search_call: 0 }
 
 /** Returns the charge: by stated usage, else by measured and estimated quantities. */
@@ -70,7 +70,7 @@ export function chargeTask(task: ClaimedTask, polled: TaskEnding): TaskCharge {
   }
 }
 
-/** Drops a cost in another currency than the model's: what was ordered is charged in its place. */
+/** Drops a cost in a currency other than the model's: the order is charged instead. */
 function inOwnCurrency({ currency }: ClaimedTask, ending: Succeeded): Succeeded {
   const { usage, costCurrency } = ending
   const isOther = costCurrency !== undefined && currency !== null && costCurrency !== currency
@@ -79,7 +79,10 @@ function inOwnCurrency({ currency }: ClaimedTask, ending: Succeeded): Succeeded 
   return { ...ending, usage: others }
 }
 
-/** Zero of all that was ordered is no statement; minutes of a silence have no words. */
+/**
+ * If every ordered quantity is stated as zero, the usage counts as not stated, except for minutes,
+ * since silence has no words.
+ */
 function readUsage(
   { kind, quantities }: ClaimedTask,
   { usage = {} }: Succeeded,
@@ -165,7 +168,10 @@ export function isStored(prices: unknown): prices is readonly StoredPrice[] {
 const CEILING_FACTOR = 4
 /** Lower bound, twice the longest accepted recording: its header may understate its length. */
 const RECORDING_SECONDS_MIN = 14_400
-/** Lower bound for a film of other films, which are billed too: no order states their lengths. */
+/**
+ * Lower bound for a video made from other videos, which are billed too: no order states their
+ * lengths.
+ */
 const FILMS_SECONDS_MIN = 120
 /** Lower bound, the longest input of any model, for follow-up calls about a result. */
 const INPUT_TOKENS_MIN = 2_000_000
@@ -196,8 +202,8 @@ export function boundTask(kind: string, quantities: Quantities, facts: Facts): C
 }
 
 /**
- * An order of a film, or about one, states its seconds: a vendor that states milliseconds is far
- * above it.
+ * An order for a video, or about one, states its seconds; a vendor that states milliseconds is far
+ * above that.
  */
 function leastSeconds(kind: string, { second }: Quantities, facts: Facts): number {
   const isOfFilm = kind === 'video' || kind === 'erase'

@@ -35,7 +35,7 @@ export async function cancelTask(engine: Engine, row: TaskRow): Promise<void> {
   }
 }
 
-/** Ends a call that no worker has begun. One under way keeps its worker: it is paid for. */
+/** Ends a call that no worker has started. A running call continues, because it is paid for. */
 async function cancelCall(engine: Engine, row: TaskRow): Promise<void> {
   const task = await claimOne(engine.sql, row, engine.times.leaseMs, ['queued'])
   if (!task || !(await finish(engine, task, CANCELLED))) throw notQueued()
@@ -77,7 +77,7 @@ async function cancelDriven(engine: Engine, task: ClaimedTask): Promise<boolean>
   failpoint('task-cancelled')
   const cancelled = { ...task, cancel_sent_at: isTaken ? new Date() : task.cancel_sent_at }
   const polled = await driver.poll(wire, reference)
-  // Some vendors call what they have cancelled a failure.
+  // Some vendors report a cancelled task as failed.
   const isEnded = isTaken === true && polled.state === 'failed'
   const after = isEnded ? { ...polled, ...CANCELLED } : polled
   await applyPolled(engine, cancelled, DRIVEN, polledOf(engine, cancelled, after))

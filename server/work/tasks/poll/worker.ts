@@ -41,8 +41,8 @@ const HANDOVER_MS = 1_000
 
 export interface Worker {
   /**
-   * Stops claiming, waits for running polls, and after a second leaves those that go on to other
-   * workers. Calls that cost money go on until the gateway aborts them.
+   * Stops claiming, waits for running polls, and after a second leaves those still running to other
+   * workers. Calls that cost money continue until the gateway aborts them.
    */
   stop(): Promise<void>
 }
@@ -69,7 +69,7 @@ export function startWorker(engine: Engine, slots: WorkerSlots = WORKER_SLOTS): 
     }
   }
 
-  /** A call is paid for before its result can turn out to have no place. */
+  /** A call is paid for before it is known whether its result can be stored. */
   const mayCall = ports.keepsFiles
 
   async function claim(background: Sql, start: StartWork): Promise<void> {
@@ -133,7 +133,7 @@ export const DRIVEN: UpstreamWork = {
     return polledOf(engine, task, await driver.poll(wire, taskReferenceOf(task, settings)))
   },
   async whenGone(engine, task) {
-    // Our own cancel may erase it.
+    // Our own cancellation may erase the task at the vendor.
     const isCancelled = task.cancel_sent_at !== null
     const ending = isCancelled ? CANCELLED : NOT_FOUND
     await finish(engine, task, ending, { unchargedReason: 'erased' })

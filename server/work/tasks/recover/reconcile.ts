@@ -1,7 +1,7 @@
 /**
  * Reconciles submissions of unknown outcome: the process died, or the answer was lost. They are
- * never submitted as new again. Each pass looks the submission up at its upstream; one that is not
- * found is given up at a stated age, and its hold is released.
+ * never submitted again as new tasks. Each pass looks the submission up at its upstream; one that
+ * is not found is given up at a stated age, and its hold is released.
  */
 import { isUniqueViolation } from '../../../base/database/unavailable.ts'
 import { settleClaimed } from '../background/settle-response.ts'

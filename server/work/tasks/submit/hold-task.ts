@@ -98,7 +98,9 @@ async function insertHeld(engine: Engine, order: NewTaskOrder): Promise<ClaimedT
   return task
 }
 
-/** Inserts the task, unless an attempt whose commit was lost on its way back did. */
+/**
+ * Inserts the task, unless an earlier attempt has committed without this process learning of it.
+ */
 async function insertOnce(engine: Engine, order: NewTaskOrder, taskId: string) {
   try {
     return await insert(engine, order, taskId)
@@ -135,7 +137,8 @@ async function insert(engine: Engine, order: NewTaskOrder, taskId: string) {
       idempotency: call.idempotency,
     })
     if ('refused' in hold) return hold
-    // Sent together: until the commit all other calls of the account wait.
+    // The statements are sent together, because all other calls of the account wait until the
+    // commit.
     await Promise.all([
       insertTask(transaction, { ...task, holdId: hold.holdId }, attempt),
       addEvent(transaction, taskId, 'held', { amount: formatAmount(amountNanos) }),

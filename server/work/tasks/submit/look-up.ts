@@ -39,7 +39,7 @@ export async function lookUpSubmission(
   let absent: Extract<Finding, { kind: 'absent' }> | undefined
   for (const pause of PAUSES) {
     await sleep(pause * engine.times.pollMsMin)
-    // Read again: a vendor callback may have named the id.
+    // Read again, because a vendor callback may have named the id.
     const task = (await readClaimedTask(engine.sql, sent).catch(() => undefined)) ?? sent
     const finding = await findLostSubmission(engine, task, order)
     if (finding.kind === 'found') return finding

@@ -50,8 +50,8 @@ export interface PlannedCall extends Pick<ResolvedCall, 'routes'> {
 }
 
 /**
- * Returns the routes that accept the order, in turn: those that take the recording as it is, else
- * those that take it converted. Throws the first refusal if none does.
+ * Returns the routes that accept the order, in turn: those that accept the recording as it is, or
+ * else those that accept it converted. Throws the first refusal if none does.
  */
 export function planRoutes(
   kind: TaskKind,
@@ -144,7 +144,7 @@ export function quoteTask(
   return rest.reduce((a, b) => (b.amountNanos > a.amountNanos ? b : a), first)
 }
 
-/** Returns the searches of the vendor's that an order asks for: each has a fee of its own. */
+/** Returns the number of vendor searches that an order requests, each of which has a fee. */
 function feesOf({ quantities }: PreparedTask): readonly RequestedFeature[] {
   const { web_search_call: searches = 0 } = quantities
   return searches > 0 ? [{ field: 'tools', value: 'web_search', unit: 'web_search_call' }] : []

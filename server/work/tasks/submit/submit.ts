@@ -267,7 +267,7 @@ async function acceptOnce(
   return current ?? task
 }
 
-/** Takes the answer's id where a worker has adopted another one, which only a callback named. */
+/** Uses the answer's id if a worker has adopted another one that only a callback named. */
 async function correct(engine: Engine, task: ClaimedTask, upstreamId: string): Promise<boolean> {
   const isCorrected = await withTransaction(engine.sql, async (transaction) => {
     if (!(await correctUpstreamId(transaction, task, upstreamId))) return false
