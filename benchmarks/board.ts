@@ -29,7 +29,7 @@ const LIMITS_MS = [1, 5, 10, 50, 100]
 const CONNECTIONS = [1, 4, 16, 32, 64, 128, 256]
 const MEMORY_SECONDS = 20
 const WARM_UP_SECONDS = 15
-/** Looked for in npm and Debian, and not installable there. */
+/** Peers that could not be installed from npm or Debian. */
 const ABSENT = [
   'Not here: LiteLLM (its npm package is another program; PyPI only), Bifrost (its npm package',
   'fetches a binary from elsewhere), llmgateway and Helicone (not in npm or Debian).',

@@ -27,7 +27,7 @@ const rounds = Number(values.rounds)
 const seconds = Number(values.seconds)
 const connections = Number(values.connections)
 const warmUp = Number(values['warm-up'])
-/** Of each request, in kilobytes; answers to large ones have 100. */
+/** The size of each request in kilobytes; answers to large ones have 100. */
 const kilobytes = Number(values.body)
 const KINDS = [`${kilobytes} KB bodies`, '100-chunk streams'] as const
 

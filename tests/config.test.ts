@@ -60,8 +60,8 @@ const refused: [string, Record<string, string>, RegExp][] = [
     /^S3_SECRET_ACCESS_KEY: is required/,
   ],
   ['a store without an address', { S3_BUCKET: 'b' }, /^S3_ENDPOINT: is required with S3_BUCKET/],
-  ['a user in an address', { S3_ENDPOINT: 'https://u:p@s3' }, /^S3_ENDPOINT: must be without a/],
-  ['a query', { PUBLIC_URL: 'https://a.example/?x=1' }, /^PUBLIC_URL: must be without a user, a/],
+  ['a user in an address', { S3_ENDPOINT: 'https://u:p@s3' }, /^S3_ENDPOINT: must not have a/],
+  ['a query', { PUBLIC_URL: 'https://a.example/?x=1' }, /^PUBLIC_URL: must not have a user, a/],
   ['a host with spaces', { HOST: 'my host' }, /^HOST: must be an address or a name of this mach/],
   ['one port for two', { PORT: '9464' }, /^METRICS_PORT: must differ from PORT/],
   [

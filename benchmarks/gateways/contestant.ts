@@ -12,7 +12,7 @@ import {
   startTributary,
 } from '../peers/start-peers.ts'
 
-/** Lists for taskset: the cores of a gateway with its database, and those of all else. */
+/** Lists for taskset: the cores of a gateway with its database, and those of everything else. */
 export interface Cores {
   readonly gateway: string
   readonly other: string
@@ -76,7 +76,7 @@ export async function startLeast(upstream: string, cores: Cores): Promise<Contes
   return {
     ...fromPeer(peer, cores),
     ledger: {
-      // It only counts afterwards: it cannot start a second time, and repairs nothing.
+      // It only counts afterwards, because it cannot start a second time and repairs nothing.
       async killAndRestart() {
         killTree(peer.pid)
         if (peer.databasePid !== undefined) killTree(peer.databasePid)
@@ -146,7 +146,7 @@ function dearCatalog(): object {
   return { channels: [], models: [model] }
 }
 
-/** Keeps what is not a gateway off their cores. */
+/** Keeps everything except the gateways off their cores. */
 export function pinOurselves(cores: Cores): void {
   pinTree(process.pid, cores.other)
 }

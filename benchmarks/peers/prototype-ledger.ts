@@ -21,7 +21,7 @@ await sql`create table held (id text primary key, account text, nanos bigint, mo
 await sql`create table record (id text primary key, account text, nanos bigint, usage jsonb,
   at timestamptz default now())`
 await sql`insert into pot select unnest(${[...accounts.values()]}::text[]), 1e15::bigint, 0`
-// Planned for an empty table, a settlement would later read all that is left of closed holds.
+// A settlement planned for an empty table would later read all remnants of closed holds.
 await sql`insert into held select 'open' || n, '', 0, '' from generate_series(1, 10000) n`
 await sql`analyze held`
 

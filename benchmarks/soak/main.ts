@@ -25,7 +25,7 @@ const minutes = Number(values.minutes)
 const streams = Number(values.streams)
 const rate = Number(values.rate)
 const SAMPLE_MS = 60_000
-/** Until then caches, compiled code and pools grow. */
+/** The warm-up, during which caches, compiled code and pools grow. */
 const WARM_UP_MINUTES = Math.min(10, minutes / 3)
 /** A stream lives for 12 to 28 seconds. */
 const CHUNKS_MIN = 24
@@ -37,7 +37,7 @@ const SHORT_CALLS_MS = 20
 const IN_FLIGHT_MAX = 64
 /** Connections to vendors are kept for up to a minute. */
 const KEPT_MS_MAX = 90_000
-/** Up or down. */
+/** The allowed change in either direction. */
 const SLOPE_MB_MAX = 0.3
 
 interface Sample {

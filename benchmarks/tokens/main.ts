@@ -18,7 +18,7 @@ const values = readOptions(import.meta.filename, {
 })
 const rounds = Number(values.rounds)
 const seconds = Number(values.seconds)
-/** Fewer, since each call of them takes a token that was signed before the run. */
+/** Fewer calls, since each of them uses a token that was signed before the run. */
 const firstSeconds = Math.max(1, Math.round(seconds / 2))
 const CONNECTIONS = 32
 const CALLERS = 1_000

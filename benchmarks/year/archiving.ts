@@ -28,7 +28,7 @@ const values = readOptions(import.meta.filename, {
 })
 const calls = Number(values.calls)
 const STATEMENT_MS = 1_800_000
-/** The first and the last week are no whole ones. */
+/** The first and the last week are incomplete. */
 const DAYS = 13 * 7
 const ENDED_DAYS = 45
 

@@ -135,7 +135,7 @@ async function readBytes(sql: Sql): Promise<(readonly [string, number, number])[
   return rows.map(({ name, heap, indexes }) => [name, Number(heap), Number(indexes)] as const)
 }
 
-/** Compresses the lines of one month, the form of archives before, in two ways. */
+/** Compresses the lines of one month, the former format of archives, in two ways. */
 async function measurePacking(sql: Sql, month: ArchivePeriod): Promise<void> {
   // A cursor outside of a transaction would keep the only connection.
   await sql.begin(async (view) => {

@@ -39,8 +39,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
 }
 
 /**
- * Loads the command of this name alone: each needs other parts of the gateway, and all of them take
- * longer to load than most commands to run. Loads all for the help and for a mistyped name.
+ * Loads only the command of this name: each needs different parts of the gateway, and loading all
+ * of them takes longer than most commands run. Loads all for the help and for a mistyped name.
  */
 export function loadCommands(name: string | undefined): Promise<AddCommand[]> {
   const one = name === undefined || !Object.hasOwn(COMMANDS, name) ? undefined : COMMANDS[name]

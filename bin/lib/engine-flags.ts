@@ -1,8 +1,8 @@
-/** Settings of memory that the engine and the C library read before any code runs. */
+/** Memory settings that the engine and the C library read before any code runs. */
 import cluster from 'node:cluster'
 import { availableParallelism } from 'node:os'
 
-/** Threads that help the engine; more than there are free cores would hold up all others. */
+/** Helper threads of the engine; more of them than free cores would delay everything else. */
 const HELPERS_MAX = 4
 
 /** The reasons are in docs/decisions/2026-11-23-memory-for-short-lived-objects.md. */
@@ -15,9 +15,9 @@ export const ENGINE_FLAGS = [
 ]
 
 /**
- * glibc returns freed buffers from this size on to the system at once. By itself it raises the size
- * up to 32 MB with each that is freed, keeps what lies between smaller ones that are in use, and
- * does so for each of many threads.
+ * glibc returns freed buffers of at least this size to the system at once. By default it raises
+ * this size up to 32 MB as buffers are freed, keeps memory between smaller buffers that are in use,
+ * and does so separately for each of many threads.
  */
 export const ENGINE_ENVIRONMENT = {
   MALLOC_MMAP_THRESHOLD_: String(128 * 1024),

@@ -14,7 +14,7 @@ export function describeCommandFailure(error: unknown): string {
 /** The same without the name of the program. */
 export function messagesOfFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  // A rule that holds for callers too, such as a limit: its text is written for them.
+  // A rule that applies to callers too, such as a limit, whose text is written for them.
   if (error instanceof GatewayError && error.status < 500) return error.message
   if (error instanceof OperatorError || error instanceof DatabaseProblem) return error.message
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''

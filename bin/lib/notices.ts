@@ -14,7 +14,7 @@ export interface ServeNotices {
   readonly uncaught: (error: unknown) => void
 }
 
-/** Until the configuration is read, `level` is unknown and everything is said. */
+/** Until the configuration is read, `level` is unknown and everything is printed. */
 export function createNotices(format = process.env.LOG_FORMAT, level?: LogOptions['level']) {
   return format === 'json' ? inJson(level ?? 'info') : AS_TEXT
 }
@@ -30,7 +30,7 @@ const AS_TEXT: ServeNotices = {
 
 function inJson(level: LogOptions['level']): ServeNotices {
   const log = createLog({ level, format: 'json' })
-  // What ends a process is said at every level.
+  // An error that ends the process is printed at every level.
   const last = createLog({ level: 'error', format: 'json' })
   return {
     configured: (settings) => log.info({ settings }, 'configured'),
@@ -39,7 +39,7 @@ function inJson(level: LogOptions['level']): ServeNotices {
   }
 }
 
-/** Has Node's own warnings written to the log: it would write them as text. */
+/** Writes Node's own warnings to the log; Node would print them as text. */
 export function logWarnings(level: LogOptions['level']): void {
   const log = createLog({ level, format: 'json' })
   process.removeAllListeners('warning').on('warning', (error) => log.warn({ error }, 'Node warns'))

@@ -20,7 +20,7 @@ export function openArchives(sql: Sql, config: Config): Blobs {
 const CAUSES_MAX = 6
 const REASON_LENGTH_MAX = 400
 
-/** Adds the storage's place and reasons to its faults, which else name neither. */
+/** Adds the storage's location and the reason to its errors, which otherwise name neither. */
 export async function namingStorage<T>(
   config: Pick<Config, 'objectStore' | 'dataDir'>,
   work: () => Promise<T>,

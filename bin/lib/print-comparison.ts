@@ -38,7 +38,7 @@ export function printComparison(comparison: Comparison): void {
   }
   if (newerMigrations.length > 0) {
     const list = newerMigrations.join(', ')
-    console.log(`Applied after the backup, and may have changed rows: ${list}.`)
+    console.log(`Applied since the backup, and may have changed rows: ${list}.`)
   }
   console.log(
     comparison.same ? 'Everything is the same.' : 'The database is NOT what was backed up.',

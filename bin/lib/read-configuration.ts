@@ -1,4 +1,4 @@
-/** Reads the files of `tributary apply`: a catalog, and beside it accounts with their keys. */
+/** Reads the files of `tributary apply`: a catalog, and accounts with their keys. */
 import { readFileSync } from 'node:fs'
 import { describeProblem } from '../../server/base/lib/text/describe-problem.ts'
 import { findUnstorable } from '../../server/base/lib/text/well-formed.ts'
@@ -83,12 +83,15 @@ function parseAccounts(file: string, raw: unknown): readonly FileAccount[] {
   return parsed.data
 }
 
-/** Returns the text of a file of JSON. Throws CatalogError if it cannot be read, or in two ways. */
+/**
+ * Returns the text of a file of JSON. Throws CatalogError if it cannot be read, or if its meaning
+ * is ambiguous.
+ */
 export function readText(file: string): string {
   const text = decode(file, readBytes(file))
   const repeated = isJson(text) ? findRepeatedName(text) : undefined
   if (!repeated) return text
-  throw new CatalogError([{ file, path: formatPath(repeated), problem: 'is there twice' }])
+  throw new CatalogError([{ file, path: formatPath(repeated), problem: 'appears twice' }])
 }
 
 function readBytes(file: string): Buffer {
@@ -101,7 +104,7 @@ function readBytes(file: string): Buffer {
   }
 }
 
-/** Leaves out the byte order mark, with which some editors begin a text. */
+/** Removes the byte order mark, with which some editors begin a text. */
 function decode(file: string, bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)

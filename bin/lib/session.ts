@@ -36,7 +36,7 @@ export async function withDatabase<T>(work: (session: CommandSession) => Promise
   }
 }
 
-/** Tells what a command waits for. */
+/** Reports what a command waits for. */
 export function tellProgress(message: string): void {
   console.error(`… ${message}`)
 }

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http'
 export interface AccessKey {
   id: string
   secret: string
-  /** Temporary credentials have to come with it. */
+  /** Temporary credentials must include it. */
   token?: string
 }
 
@@ -18,7 +18,7 @@ const HEADER = new RegExp(
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest('hex')
 const hmac = (key: string | Buffer, data: string) => createHmac('sha256', key).update(data).digest()
 
-/** Every byte but letters, digits and `-._~/` is escaped, those that are escaped already too. */
+/** Escapes every byte except letters, digits and `-._~/`, even if it is part of an escape. */
 function escapeAgain(path: string): string {
   return path.replaceAll(/[^A-Za-z0-9\-._~/]/g, (one) => {
     return `%${Buffer.from(one).toString('hex').toUpperCase()}`

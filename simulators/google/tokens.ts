@@ -1,4 +1,4 @@
-// Google's token endpoint: a signed statement of a service account for an access token.
+// Google's token endpoint: exchanges a signed statement of a service account for an access token.
 import { createPublicKey, generateKeyPairSync, randomBytes, verify } from 'node:crypto'
 import { isObject, text } from '../kernel/checks.ts'
 import { type Exchange, type Reply, type Route, whole } from '../kernel/exchange.ts'

@@ -1,5 +1,5 @@
-// Checks the requests of both generations. A name that the older one does not know makes the
-// vendor's first model in silence; that is refused here, so that it does not pass unnoticed.
+// Checks the requests of both generations. For a name that the older generation does not know, the
+// vendor silently uses its first model; here the name is refused, so that a mistake is noticed.
 import { createHmac } from 'node:crypto'
 import { isInteger, isObject, type Json, objects, text } from '../kernel/checks.ts'
 import { Refused } from '../kernel/exchange.ts'

@@ -4,7 +4,7 @@ import { type Exchange, Refused } from '../kernel/exchange.ts'
 import type { Platform } from '../kernel/platform.ts'
 import { createTask, dueState, type Ending, hasEnded, type Task, type TaskState } from './task.ts'
 
-/** The oldest are forgotten above this number. */
+/** Above this number, the oldest tasks are forgotten. */
 const KEPT = 200_000
 
 const DAY_MS = 86_400_000

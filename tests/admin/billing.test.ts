@@ -212,7 +212,7 @@ describe('codes', () => {
     assert.equal(statuses.filter((status) => status === 429).length, 30)
     const refused = wrong.filter(({ status }) => status === 429)
     assert.ok(refused.every(({ headers }) => Number(headers.get('retry-after')) >= 1))
-    assert.ok(refused.every(({ text }) => /codes that do not exist/.test(text)))
+    assert.ok(refused.every(({ text }) => /too many unknown codes/.test(text)))
 
     stage.enter('seeker-friend', {
       memberships: [{ accountId: seeker.accountId, accountName: 'seeker', role: 'owner' }],

@@ -25,7 +25,7 @@ test('a budget is named by its calls, its unit and its period', () => {
     subject: '80 % of a budget is used: Acme',
     text:
       'The monthly budget of the whole account, account Acme:\n4.2 of 5 USD used.\n' +
-      'It begins anew at 2030-02-01 00:00 UTC.\nBudget id: bud_1\n',
+      'It resets at 2030-02-01 00:00 UTC.\nBudget id: bud_1\n',
   })
   const ofKey = { scope: 'key', subject: 'key_1', subject_name: 'web', unit: 'call' }
   const ended = { ...ofKey, period: 'total', resets_at: null, threshold: 100, spent: '5' }

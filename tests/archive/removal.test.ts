@@ -114,7 +114,7 @@ test('rows that do not explain each other are not archived', async (t) => {
   const { sql, blobs } = shelf
   await sql.unsafe(`update hold set amount = amount + 1 where id = ${first}`)
   await assert.rejects(archivePeriod(MONTH, { sql, blobs }), {
-    message: /entries of a call of 2025-01 do not come to its hold and its charge.*audit/,
+    message: /entries of a call of 2025-01 do not add up to its hold and its charge.*audit/,
   })
   assert.equal((await countRows(sql))?.calls, 4)
 })

@@ -10,8 +10,8 @@ import { until } from '../support/until.ts'
 import { MP4, startOrigin } from './origin.ts'
 import { openShelf, type Shelf } from './support.ts'
 
-const TAKES_NONE = /this one takes none.*give all of them the same S3_ENDPOINT/
-const TAKES_ALL = /only those of this place take any/
+const TAKES_NONE = /this one accepts none.*give all of them the same S3_ENDPOINT/
+const TAKES_ALL = /only those of this place accept any/
 
 let stage: Stage
 let dataDir: string
@@ -41,7 +41,7 @@ test('the place of the first gateway takes files, another one says why it does n
   await until('the warning of the first', () => TAKES_ALL.test(stage.gateway.log()))
   const refused = await upload(apart.url)
   assert.equal(refused.status, 503)
-  assert.match(refused.text, /takes no files.*S3_ENDPOINT/)
+  assert.match(refused.text, /accepts no files.*S3_ENDPOINT/)
   for (const { url } of [same, stage]) assert.equal((await upload(url)).status, 200)
   const [{ loose } = { loose: -1 }] = await stage.sql`select count(*)::int as loose from loose_blob`
   assert.equal(loose, 0)

@@ -194,7 +194,7 @@ test('a chat model that gives tokens away causes a warning, at its own prices an
   }
   const { warnings } = await apply(sql, { 'shop.json': shop })
   assert.deepEqual(warnings, [
-    'model a: it is sold by second alone: its tokens cost nothing',
-    'price list vip: sold by second alone, so that tokens cost nothing: a, b',
+    'model a: it is sold only by second: its tokens cost nothing',
+    'price list vip: sold only by second, so that tokens cost nothing: a, b',
   ])
 })

@@ -68,11 +68,11 @@ test('a file is read in one way, or refused', async (t) => {
   const refusals: readonly (readonly [string, RegExp])[] = [
     [
       list(`{"a": ${rule('0.9')}, "b,[": ${rule('1')}, "\\u0061": ${rule('0.1')}}`),
-      /bad\.json: price_lists\[0\]\.prices\.a: is there twice/,
+      /bad\.json: price_lists\[0\]\.prices\.a: appears twice/,
     ],
     [
       '{"accounts": [{"name": "a"}, {"name": "b", "keys": [], "keys": []}]}',
-      /bad\.json: accounts\[1\]\.keys: is there twice/,
+      /bad\.json: accounts\[1\]\.keys: appears twice/,
     ],
   ]
   for (const [text, message] of refusals) {

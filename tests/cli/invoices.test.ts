@@ -91,7 +91,7 @@ for (const [title, content] of [
   })
 }
 
-test('a column that is there twice is refused, a decimal comma in a count too', async () => {
+test('a column that appears twice is refused, a decimal comma in a count too', async () => {
   await assert.rejects(read(csv('1,2', 'Day,Model,Cost,Cost,Currency'), MAP), OperatorError)
   const units = { date: 'Day', input_token: 'In' }
   await assert.rejects(read('Day,In\n2026-05-01,"1,5"', units), OperatorError)

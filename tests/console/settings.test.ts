@@ -73,7 +73,7 @@ describe('settings', { skip: noBrowser }, () => {
     await stage.sql`update console_session set stepped_up_until = null`
     await send(first.dialog, codeOf(first.secret, Date.now() - 600_000))
     await prove(page)
-    await first.dialog.getByText(/not of now/).waitFor()
+    await first.dialog.getByText(/not the current code/).waitFor()
     await page.waitForLoadState('networkidle')
     assert.equal(await first.shown.innerText(), first.secret)
     // A second tab and a reloaded page show what the app has scanned.
@@ -87,7 +87,7 @@ describe('settings', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'I have saved them' }).click()
     await page.getByText('On', { exact: true }).waitFor()
     await send(tab.getByRole('dialog', { name: 'Add an authenticator app' }), '123456')
-    await tab.getByText(/confirmed in another window/).waitFor()
+    await tab.getByText(/another window may have confirmed it/).waitFor()
     assert.deepEqual(complaints, [])
     await context.close()
   })

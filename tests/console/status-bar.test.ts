@@ -34,7 +34,7 @@ describe('the status bar', { skip: noBrowser }, () => {
     const { page, complaints } = await stage.signedIn('/operator/accounts', { operator: true })
     await page.getByRole('button', { name: 'test' }).first().click()
     await page.getByRole('dialog').getByRole('button', { name: 'View as owner' }).click()
-    const bar = page.getByText('You act as an operator in the account test …')
+    const bar = page.getByText('You are acting as an operator in the account test …')
     await bar.waitFor()
     await goTo(page, '/keys', 'API keys')
     await bar.waitFor()

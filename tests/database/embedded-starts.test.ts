@@ -99,7 +99,7 @@ test('a start waits for the server of the run before, which is still stopping', 
   await until('the stop', () => readFileSync(lockFile, 'utf8').includes('stopping'))
   await assert.rejects(
     startEmbedded({ dataDir, stoppingMs: 1 }),
-    new RegExp(`run before is still stopping .*: start again once process ${pid} has ended, or`),
+    new RegExp(`previous run is still stopping .*: start again once process ${pid} has ended, or`),
   )
   const said: string[] = []
   const onProgress = (message: string) => {
@@ -107,7 +107,7 @@ test('a start waits for the server of the run before, which is still stopping', 
     process.kill(checkpointer, 'SIGCONT')
   }
   const second = await startEmbedded({ dataDir, onProgress })
-  assert.deepEqual([...new Set(said)], ['waiting for the PostgreSQL of the run before to stop'])
+  assert.deepEqual([...new Set(said)], ['waiting for the PostgreSQL of the previous run to stop'])
   assert.equal(second.adopted, false)
   assert.notEqual(second.pid(), pid)
   await second.stop()
@@ -119,7 +119,7 @@ test('data of another major version is recognised', async (t) => {
   assert.equal(await first.close(), 0)
   writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '17\n')
   const second = await runDatabaseProcess(dataDir, 'owner')
-  assert.match(second.refused ?? '', /made by another major version of PostgreSQL: .*backup/)
+  assert.match(second.refused ?? '', /created by another major version of PostgreSQL: .*backup/)
 })
 
 test('a password file that was lost is named', async (t) => {

@@ -186,7 +186,7 @@ const CASES: readonly Case[] = [
     },
   ],
   [
-    '402 when a budget is exceeded, with its id and the time when it begins anew',
+    '402 when a budget is exceeded, with its id and the time when it resets',
     async ({ gateway, post, path, body, envelope }) => {
       const { key, accountId } = await gateway.tenant()
       const budget = await giveBudget(gateway.sql, accountId, 0n, { unit: 'call' })
@@ -194,7 +194,7 @@ const CASES: readonly Case[] = [
       assert.equal(answer.status, 402)
       const { type, message } = errorOf(answer, envelope)
       assert.equal(type, 'billing_error')
-      assert.match(message, new RegExp(`budget ${budget.id}, which begins anew at 20`))
+      assert.match(message, new RegExp(`budget ${budget.id}, which resets at 20`))
       const { code, budget_id: id, resets_at: at } = factsOf(answer)
       assert.deepEqual([code, id], ['budget_exceeded', budget.id])
       assert.equal(new Date(at ?? 0).getTime(), budget.resets_at?.getTime())

@@ -284,7 +284,10 @@ test('a catalog refuses routes to models that cannot stand in', async () => {
   await assert.rejects(apply([{ model: 'sim-embedding' }]), /is of the type embedding/)
   await assert.rejects(apply([{ model: 'new' }]), /cannot stand in for itself/)
   await assert.rejects(apply([{ model: 'alias' }]), /no route to a channel of its own/)
-  await assert.rejects(apply([{ model: 'dear', channel: 'main' }]), /not beside "model"/)
+  await assert.rejects(
+    apply([{ model: 'dear', channel: 'main' }]),
+    /cannot be combined with "model"/,
+  )
   await assert.rejects(apply([{ priority: 1 }]), /routes\[0\]\.channel/)
   await assert.rejects(apply([{ model: 'dear' }, { model: 'dear' }]), /another route/)
 })

@@ -34,8 +34,8 @@ export function addPrices(account: Command): void {
     .addHelpText(
       'after',
       `
-Own prices stand on top of the account's list: what they do not name, the list
-prices.
+An account's own prices override its price list, which applies to the models
+that they do not name.
 
 Examples:
   tributary account prices acct_… --model gpt-5.4
@@ -68,7 +68,7 @@ async function change({ sql }: CommandSession, id: string, options: PricesOption
   await recordAct(sql, `PUT ${path}`, ofAccount(id), definition)
 }
 
-/** The mistakes by the names of the file, which has the members of one list alone. */
+/** The mistakes with paths in this file, which contains the members of a single list. */
 function inFile(file: string, { mistakes }: CatalogError): CatalogError {
   return new CatalogError(
     mistakes.map((one) => ({ ...one, file, path: one.path.replace(/^price_lists\[0\]\.?/, '') })),
@@ -92,7 +92,7 @@ async function print({ sql }: CommandSession, id: string, options: PricesOptions
   if (!payer) throw new OperatorError(`there is no account ${id}`)
   const rows = await showPrices(sql, payer, options.model)
   if (options.model !== undefined && rows.length === 0) {
-    throw new OperatorError(`${id} is not sold a model ${options.model}`)
+    throw new OperatorError(`no model ${options.model} is sold to ${id}`)
   }
   if (options.json) return printJson(rows.map(describeRow))
   printTable(
@@ -106,7 +106,7 @@ async function print({ sql }: CommandSession, id: string, options: PricesOptions
       { title: 'when', cell: ({ when }) => when },
       { title: '', cell: ({ row }) => (row?.is_below_cost ? 'below cost' : '') },
     ],
-    'The account is sold no model.',
+    'No model is sold to this account.',
   )
 }
 

@@ -33,7 +33,7 @@ export function addSet(
     .option('--alert-url <url>', 'URL that receives a signed webhook for each alert, or none')
     .option(
       '--low-balance-at <amount>',
-      'balance that sends an alert, in the account’s currency, or none',
+      'balance below which an alert is sent, in the account’s currency, or none',
       orNone(positiveAmount),
     )
     .option('--allowed-ips <networks>', 'where calls may come from, or none', orNone(networkList))
@@ -41,8 +41,8 @@ export function addSet(
     .addHelpText(
       'after',
       `
-The next call of the account pays by a new list, on every gateway. Calls and
-tasks that have begun keep their prices. Networks apply to new calls of all its
+A new list applies from the account's next call, on every gateway. Calls and
+tasks in progress keep their prices. Networks apply to new calls of all its
 keys within 5 seconds, besides those of a key; behind a proxy, set
 TRUSTED_PROXIES first.
 

@@ -107,7 +107,10 @@ function addCreate(account: Command): void {
     .requiredOption('--name <name>', 'display name')
     .option('--balance <amount>', 'opening balance', positiveAmount)
     .option('--currency <code>', 'currency by its code of ISO 4217, such as USD', 'CNY')
-    .option('--price-list <list>', 'price list that it pays; without one, the base prices')
+    .option(
+      '--price-list <list>',
+      'price list of the account; without one, it pays the base prices',
+    )
   addLimitOptions(create)
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExample:\n  tributary account create --name "Acme" --balance 100')
@@ -133,7 +136,7 @@ function addCreate(account: Command): void {
     )
 }
 
-/** An account in a currency that no model is sold in can call nothing. */
+/** An account in a currency in which no model is sold cannot call anything. */
 async function warnOfCurrency(sql: Sql, currency: string): Promise<void> {
   const sold = await listSoldCurrencies(sql)
   if (sold.length === 0 || sold.includes(currency)) return

@@ -75,7 +75,7 @@ function addContentOptions(command: Command): Command {
     )
     .option(
       '--member <email>',
-      'member to whom it belongs and with whom it ends, or none',
+      'member it belongs to, with whose membership it ends, or none',
       orNone(String),
     )
     .option('--tags <tags>', 'tags of every call, such as a,b, or none', orNone(list))

@@ -64,7 +64,7 @@ function addChange(member: Command, name: 'set' | 'remove', description: string)
         const subject = { target: `${accountId} ${userId}`, accountId }
         await recordAct(sql, action, subject, name === 'set' ? { role } : {})
         if (options.json) printJson({ account: accountId, user: userId, email, role })
-        else if (role === 'none') console.log(`${email} is no member any more.`)
+        else if (role === 'none') console.log(`${email} is no longer a member.`)
         else console.log(`${email} has the role ${role}.`)
       }),
     )

@@ -29,7 +29,7 @@ export function addSignUpCommands(program: Command): void {
     .command('list')
     .description('list sign-ups, newest first')
     .option('--search <text>', 'part of the address or of the account’s id')
-    .option('--network <network>', 'those from one address, or /64 of IPv6')
+    .option('--network <network>', 'only those from this address, or /64 of IPv6')
     .option('--limit <count>', 'the most to show', whole, 100)
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExample:\n  tributary sign-up list --search @example.com')
@@ -39,7 +39,7 @@ export function addSignUpCommands(program: Command): void {
   signUp
     .command('stop [id]')
     .description('lock out the person who signed up, end their keys, and suspend the account')
-    .option('--network <network>', 'instead of one: all that came from this network')
+    .option('--network <network>', 'all sign-ups from this network, instead of a single one')
     .option('--json', 'as JSON')
     .addHelpText(
       'after',

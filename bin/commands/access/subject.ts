@@ -27,7 +27,7 @@ export function addSubjectCommands(program: Command): void {
       withSession(async ({ sql }) => show(await selectSubjects(sql, filter, LIST_MAX), json)),
     )
   addSwitch(subject, 'disable', 'refuse the tokens of a subject within 4 seconds, everywhere')
-  addSwitch(subject, 'enable', 'take the tokens of a disabled subject again')
+  addSwitch(subject, 'enable', 'accept the tokens of a disabled subject again')
 }
 
 function addCommand(parent: Command, name: string, description: string): Command {
@@ -44,8 +44,8 @@ function addSwitch(parent: Command, name: 'disable' | 'enable', description: str
     .addHelpText(
       'after',
       `
-Subjects that have not called yet are not concerned: to stop a whole issuer,
-take it out of the catalog file and apply that.
+Subjects that have not called yet are not affected: to stop a whole issuer,
+remove it from the catalog file and apply the file.
 
 Example:
   tributary subject ${name} --issuer okta --subject 00u1a2b3`,

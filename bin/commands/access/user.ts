@@ -192,5 +192,5 @@ function showLink(
 ) {
   if (options.json) return printJson({ ...about, link, expires_at: expiresAt })
   printFields({ ...about, link, expires: `${printTime(expiresAt)} UTC` })
-  console.log('\nHand the link on: it works once.')
+  console.log('\nPass the link on: it works once.')
 }

@@ -30,7 +30,7 @@ export function addApplyCommand(program: Command): void {
 Applying the same file twice changes nothing. Entries that a file no longer
 contains are retired; entries of other files stay, unless --replace is given. A
 file is identified by its "source", or else by its name. Accounts and keys are
-added and changed, never removed; balances are no part of a file. "tributary
+added and changed, never removed; balances are not part of a file. "tributary
 export" writes such a file.
 
 Examples:

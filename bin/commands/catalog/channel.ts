@@ -40,10 +40,10 @@ export function addChannelCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-LAST USE tells what the calls of the last 31 days came to, in all gateways: none
-yet, working, or failing since a time and why. A gateway tries a channel that
-fails again and again last for a while (a cooldown): the console and
-GET /admin/v1/operator/channels tell.`,
+LAST USE sums up the calls of the last 31 days in all gateways: none yet,
+working, or failing since when and why. After repeated failures a gateway tries
+a channel last for a while (a cooldown): the console and
+GET /admin/v1/operator/channels show it.`,
     )
     .action((options: JsonOption & { readonly all?: boolean }) =>
       withSession(async ({ sql }) => {
@@ -102,7 +102,7 @@ function toPrinted({ use, ...row }: Listed) {
   return { ...row, use: { state, last_success: succeededAt, failing_since: failingSince, reason } }
 }
 
-/** Says what the last calls of all gateways were; cooldowns are in the memory of each. */
+/** Describes the last calls in all gateways; cooldowns are only in the memory of each gateway. */
 function describeUse(use: ChannelUse): string {
   const { succeededAt = null, failingSince = null, failure } = use
   if (failingSince) {

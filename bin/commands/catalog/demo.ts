@@ -24,9 +24,9 @@ export function addDemoCommands(program: Command): void {
       'after',
       `
 A gateway with a channel of its own does this at its start. Records, balances
-and the account of the demo stay: \`tributary account suspend\` ends the use of
-its play money. A gateway without channels of its own starts the demo again,
-with all of them.
+and the account of the demo stay: \`tributary account suspend\` stops its play
+money from being used. A gateway without channels of its own starts the demo
+again, with all of its channels and models.
 
 Example:
   tributary demo remove --dry-run`,

@@ -26,7 +26,7 @@ export function addExportCommand(program: Command): void {
       'after',
       `
 Applying the file changes nothing here, and brings an empty database to the same
-configuration. Balances, usage, people and webhook secrets are no part of it.
+configuration. Balances, usage, people and webhook secrets are not included.
 Sealed secrets can be applied with the SECRET_KEY of this gateway; with
 "--secrets env" the variables to set are listed on the error output.
 

@@ -32,7 +32,7 @@ interface TriedRequest {
 interface Tried {
   readonly model: string
   readonly channel: string
-  /** The reason for which the model takes no such request. */
+  /** The reason why the model does not accept such a request. */
   readonly refused?: string
   readonly held?: string
   readonly facts?: TaskOrder<unknown>['parameters']
@@ -82,7 +82,7 @@ interface Target {
   readonly channel: string
 }
 
-/** A key of the environment is not needed: nothing is sent. */
+/** Keys from the environment are not needed, since nothing is sent. */
 function withKey(settings: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(settings).map(([name, value]) => {
@@ -99,7 +99,7 @@ function readBody({ body }: TryOptions): Record<string, unknown> {
       return { ...SAMPLE, ...value }
     }
   } catch {
-    // Reported below, as any other text that is no object.
+    // Reported below, like any other text that is not an object.
   }
   throw new OperatorError('--body must be a JSON object, such as \'{"duration": 5}\'')
 }

@@ -58,11 +58,11 @@ export function addArchiveCommands(program: Command): void {
       `
 It is safe while gateways run; after a kill, run it again to continue. A month
 or week can be archived 35 days after its end, when all of its holds are closed;
-with --older-than one that cannot is named, the others are archived, and the
-exit code is 1. Months (12m, 1y) and weeks (5w) may be mixed: what is archived
-already stays where it is. Balances and figures stay exact. Needs the settings
-of the gateway: calls go to S3_BUCKET, or to DATA_DIR/files without an object
-store.
+with --older-than, those that cannot be archived yet are named, the others are
+archived, and the exit code is 1. Months (12m, 1y) and weeks (5w) may be mixed:
+whatever is already archived stays where it is. Balances and figures stay exact.
+Needs the settings of the gateway: calls go to S3_BUCKET, or to DATA_DIR/files
+without an object store.
 
 Examples:
   tributary archive create --month 2030-01
@@ -102,7 +102,7 @@ function chosenPeriod({ month, week }: PeriodFlags): ArchivePeriod | undefined {
   return month ?? week
 }
 
-/** Returns the name of a period as a member with the word for its kind, as documents have it. */
+/** Returns the period's name under a member named after its kind, for JSON output. */
 function labelled({ kind, name }: Pick<ArchivePeriod, 'kind' | 'name'>) {
   return kind === 'month' ? { month: name } : { week: name }
 }

@@ -25,10 +25,10 @@ export function addAuditCommand(program: Command): void {
       'after',
       `
 Safe beside a running gateway: all checks see one instant. A week of calls is
-verified once, two days after its end at the earliest, and counts by its sums
-afterwards; run --full from time to time: it also finds changes that bypassed
-the triggers. Without --archives, archived entries count by the sums that the
-database has of them.`,
+verified once, two days after its end at the earliest; later audits read only
+its sums. Run --full from time to time: it also finds changes that bypassed the
+triggers. Without --archives, only the sums that the database has of archived
+entries are read.`,
     )
     .action((options: Flags) =>
       withSession((session) => {
@@ -62,7 +62,7 @@ async function runAudit({ sql, config }: CommandSession, options: Flags): Promis
     'There is nothing to check.',
   )
   const { known, verified } = result.weeks
-  if (known > 0) console.log(`${known} weeks count by the sums of their verification.`)
+  if (known > 0) console.log(`${known} weeks were counted by the sums of their verification.`)
   if (verified > 0) console.log(`${verified} weeks were verified for the next audits.`)
   for (const { id, details } of result.checks) {
     for (const { subject, found, expected } of details) {

@@ -129,11 +129,11 @@ function addScopeOptions(create: Command): Command {
       ]),
     )
     .addOption(
-      new Option('--tag <tag>', 'calls with a tag that is fixed or required at a key').conflicts(
+      new Option('--tag <tag>', 'only calls with this tag, which a key sets or requires').conflicts(
         'eachEndUser',
       ),
     )
-    .option('--each-end-user', 'a separate amount for each end user that calls name')
+    .option('--each-end-user', 'a separate amount for each end user named by calls')
     .option('--max-end-users <n>', 'end users with a budget of their own (default 10000)', whole)
 }
 
@@ -238,7 +238,7 @@ function addList(budget: Command): void {
 function addSet(budget: Command): void {
   budget
     .command('set <budget>')
-    .description('change a budget; it binds the next call on every gateway')
+    .description('change a budget; it applies from the next call, on every gateway')
     .option('--amount <amount>', 'an amount of money, or a whole number', quantity)
     .addOption(new Option('--action <action>', 'what happens beyond it').choices(BUDGET_ACTIONS))
     .option('--thresholds <percent>', 'percentages that send an alert, or none', percentages)
@@ -302,7 +302,7 @@ function show(row: BudgetRow, { json }: JsonOption) {
     spent: budget.spent,
     'on hold': budget.held,
     left: budget.remaining,
-    'begins anew': row.resets_at && `${printTime(row.resets_at)} UTC`,
+    resets: row.resets_at && `${printTime(row.resets_at)} UTC`,
   })
 }
 
@@ -319,7 +319,7 @@ function printBudgets(rows: readonly DescribedBudget[]): void {
       { title: 'of', cell: (row) => `${row.amount} ${unitOf(row)}`, right: true },
       { title: 'period', cell: ({ period }) => period },
       { title: 'beyond', cell: ({ action }) => action },
-      { title: 'begins anew', cell: describeReset },
+      { title: 'resets', cell: describeReset },
     ],
     'This account has no budgets yet: tributary budget create --account …',
   )

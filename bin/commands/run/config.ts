@@ -71,7 +71,7 @@ async function showDatabase({ json = false }: Options): Promise<void> {
   )
 }
 
-/** A server that would be refused is shown all the same. */
+/** A server that would be refused is still shown. */
 async function readFindings(): Promise<readonly ServerFinding[]> {
   const { databaseUrl } = loadConfig()
   if (databaseUrl === undefined) {

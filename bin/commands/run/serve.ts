@@ -61,7 +61,7 @@ async function serve(options: ServeOptions): Promise<void> {
     notices.configured(settings.filter((line) => !line.endsWith('(default)')))
   }
   outliveClosedPipe()
-  // A gateway answers calls before its start is complete: a signal must end these in order as well.
+  // A gateway answers calls before its start is complete, and a signal must end these in order too.
   const requested = stopRequested(notices)
   let patience: NodeJS.Timeout | undefined
   if (cluster.isPrimary && config.workers > 1) {

@@ -28,9 +28,9 @@ export function addFilesCommands(program: Command): void {
 Reads every byte on the local disk or in the object store, beside running
 gateways, and compares sizes and SHA-256 with the database. It changes nothing.
 What it finds:
-  lost        the database names it, and it is not there
+  lost        the database lists it, but it is not there
   cut         it has fewer or more bytes than were stored
-  damaged     its bytes are others
+  damaged     its bytes are not those that were stored
   unowned     it is there but not in the database (not with --account)
   unreadable  the storage did not answer: try again
 

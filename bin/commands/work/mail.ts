@@ -1,4 +1,4 @@
-/** `tributary mail`: tries the mail server out. */
+/** `tributary mail`: tests the mail server. */
 import type { Command } from 'commander'
 import { loadConfig } from '../../../server/api/config/config.ts'
 import { newId } from '../../../server/base/lib/ids.ts'

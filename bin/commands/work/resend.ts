@@ -1,4 +1,4 @@
-/** `tributary webhook resend`: sends one delivery again, or the dropped ones of a time. */
+/** `tributary webhook resend`: sends one delivery again, or those dropped in a period. */
 import type { Command } from 'commander'
 import { OperatorError } from '../../../server/base/lib/operator-error.ts'
 import { parseTimeOption } from '../../lib/parse.ts'
@@ -32,8 +32,8 @@ export function addResendCommand(webhook: Command): void {
       'after',
       `
 The body is the same, timestamp and signature are new, and there are four
-attempts again. Each delivery is sent again once, however often this is asked.
-At most 500 are sent at a time. Examples:
+attempts again. Each delivery is sent again only once, however often the command
+runs. At most 500 are sent at a time. Examples:
   tributary webhook resend whd_…
   tributary webhook resend --from 2030-01-31T08:00Z --to 2030-01-31T09:00Z \\
     --dry-run

@@ -33,7 +33,7 @@ export function addTaskCommands(program: Command): void {
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
-      '\nFor use after a restore: vendors bill these tasks, but no account was charged.\n' +
+      '\nRun this after a restore: vendors bill these tasks, but no account was charged.\n' +
         'Example:\n  tributary task unknown --since 2026-11-20T03:00:00Z',
     )
     .action((options: UnknownOptions) => withSession((session) => report(session, options)))

@@ -160,7 +160,7 @@ function addTest(webhook: Command): void {
     )
 }
 
-/** Allows loopback besides, since only the gateway knows whether it runs as a demo. */
+/** Also allows loopback, since only the gateway knows whether it runs as a demo. */
 function guardOf({ config }: CommandSession) {
   const ports = new Set(config.targetPorts)
   const allowance = config.allowPrivateTargets ? 'private' : 'loopback'

@@ -59,7 +59,9 @@ const REASONS: Readonly<Record<string, string>> = {
   INVALID_OPENING_QUOTE: 'a quotation mark stands within a field',
 }
 
-/** `line` is where the row begins: an open quotation mark takes in the rest of the file. */
+/**
+ * `line` is where the row begins, since an unclosed quotation mark swallows the rest of the file.
+ */
 function explain(error: CsvError, line: number): OperatorError {
   return new OperatorError(`line ${line}: ${REASONS[error.code] ?? error.message}`, {
     cause: error,

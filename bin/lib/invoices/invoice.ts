@@ -24,7 +24,7 @@ export interface Invoice {
 }
 
 const DECIMAL = /^([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,2}))?$/
-/** Commas between thousands alone: `12,50` is a decimal comma, and not 1250. */
+/** Only commas between thousands are accepted: `12,50` has a decimal comma, and is not 1250. */
 const GROUPED = /^[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?$/
 const NANO_DIGITS = 9
 const WHOLE_DIGITS_MAX = 15

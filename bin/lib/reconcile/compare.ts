@@ -44,7 +44,7 @@ const ALL_MODELS = '*'
 const NO_MODEL = '(no model)'
 const OUTPUT = /(?:^|_)output_token$/
 
-/** Adds an export up; memory grows only with its days and models. Throws OperatorError. */
+/** Sums up an export; memory grows only with its days and models. Throws OperatorError. */
 export async function addUpBill(
   rows: AsyncIterable<InvoiceRow>,
   range: { readonly from?: string | undefined; readonly to?: string | undefined },

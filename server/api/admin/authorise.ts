@@ -22,8 +22,9 @@ export function authorise(
 }
 
 /**
- * Throws `step_up_required` if the session must be proved again first: asked once the input is
- * valid, so that no user steps up for a form that is then refused. Access tokens cannot step up.
+ * Throws `step_up_required` if the user must confirm their identity first. It is called only once
+ * the input is valid, so that no user steps up for a form that is then refused. Access tokens
+ * cannot step up.
  */
 export function requireStepUp(
   { role, stepUp }: Pick<RouteDeclaration, 'role' | 'stepUp'>,
@@ -38,8 +39,8 @@ export function requireStepUp(
 
 /**
  * Throws 403 if the route does not accept this access token, whatever its person's role: because
- * it is for people only, changes something and the token is read-only, or is sensitive and the
- * token is not for sensitive routes.
+ * the route is for people only, because it changes something and the token is read-only, or because
+ * it is sensitive and the token is not for sensitive routes.
  */
 export function authoriseToken(
   { signInOnly, stepUp }: Pick<RouteDeclaration, 'signInOnly' | 'stepUp'>,

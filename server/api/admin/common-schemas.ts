@@ -18,7 +18,7 @@ export const text = (max: number) =>
     .max(max)
     .refine((value) => !value.includes('\0'), 'must not contain NUL characters')
 
-/** An amount that is sent: a decimal, nano-units once read. */
+/** An amount in a request: a decimal, converted to nano-units. */
 export const decimal = z.codec(
   z.string().regex(/^\d{1,9}(\.\d{1,9})?$/, 'must be a decimal such as "12.5"'),
   z.bigint(),

@@ -1,4 +1,4 @@
-/** Returns a change for the audit log: its members, and what these were before. */
+/** Returns a change for the audit log: the changed members with their new and previous values. */
 export function describeChange(
   before: object,
   change: object,

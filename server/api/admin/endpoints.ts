@@ -116,7 +116,7 @@ async function serveRoute(serving: Serving): Promise<void> {
     reply(context, declared, answer)
   } catch (error) {
     if (error instanceof InvalidDraft) throw error.cause
-    // Refusals are recorded as well: they show attempts.
+    // Refusals are recorded as well, since they show attempts.
     const outcome = error instanceof GatewayError ? error.row : 'failed'
     if (isAudited && session) {
       await writeRow(serving, session, { ...details, outcome }).catch(() => undefined)
@@ -125,10 +125,10 @@ async function serveRoute(serving: Serving): Promise<void> {
   }
 }
 
-/** A draft that is not valid: nothing was attempted yet. */
+/** Thrown for a draft that is not valid: nothing was attempted yet. */
 class InvalidDraft extends Error {}
 
-/** A name in use is the draft’s fault too. */
+/** A name that is already in use makes the draft invalid too. */
 const OF_DRAFTS: ReadonlySet<string> = new Set(['invalid_request', 'conflict'])
 
 /** Reads and checks the input. Throws InvalidDraft, whose cause is the refusal, or other errors. */
@@ -162,7 +162,7 @@ async function answerRoute(
   return handler({ context, session, params, note, ...input }, services)
 }
 
-/** Public routes have no actor here; signing in writes its own, richer rows. */
+/** Public routes have no actor here; sign-in writes its own rows, with more details. */
 async function writeRow(
   { context, key, declared, services }: Serving,
   session: Session | undefined,
@@ -187,7 +187,7 @@ function reply(context: Context, { answer, answerType }: RouteDeclaration, value
 
 /** Throws 400 with the invalid fields, 413 or 415. */
 async function readInput(context: Context, declared: RouteDeclaration) {
-  // A stranger's list is read up to its first wrong entry.
+  // A list from an unauthenticated caller is read only up to its first wrong entry.
   const check = declared.role === 'public' ? checkShape : checkForm
   refuseUnstorable(Object.fromEntries(context.query), 'query')
   return {

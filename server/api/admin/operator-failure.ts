@@ -6,9 +6,9 @@ import { CatalogError } from '../../money/catalog/apply/file.ts'
 import { ChangedEntry } from '../../money/catalog/revisions.ts'
 
 /**
- * An OperatorError becomes a 400 with its message, which is written for operators. A catalog's
- * error names the fields of its mistakes, in a request of one entry without the entry; it is a 409
- * if only names are in use, or if it has changed since it was read.
+ * An OperatorError becomes a 400 with its message, which is written for operators. A catalog error
+ * names the invalid fields, without the entry's own path if the request has a single entry. It is a
+ * 409 if the only problem is names already in use, or if the entry has changed since it was read.
  */
 export async function withOperatorErrors<T>(
   work: Promise<T>,
@@ -30,13 +30,13 @@ export async function withOperatorErrors<T>(
   }
 }
 
-/** True if nothing but names in use is wrong. */
+/** True if names already in use are the only problem. */
 function isOfNames(error: OperatorError): boolean {
   const mistakes = error instanceof CatalogError ? error.mistakes : []
   return mistakes.length > 0 && mistakes.every(({ isTaken }) => isTaken)
 }
 
-/** Returns the work, which rejects with what `refuse` makes of an OperatorError. */
+/** Returns the result of the work. Rejects with what `refuse` makes of an OperatorError. */
 export function refuseAs<T>(
   work: Promise<T>,
   refuse: (error: OperatorError) => GatewayError,

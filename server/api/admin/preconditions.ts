@@ -4,7 +4,7 @@
  */
 import type { Context } from '../../base/http/context.ts'
 
-/** The sentences for descriptions of routes that take them. */
+/** The sentences that describe these preconditions in the reference. */
 export const CREATES_ONLY =
   'With the header `If-None-Match: *` it only creates: 409 if the name is in use.'
 
@@ -16,12 +16,13 @@ function isCreation({ request }: Context): boolean {
   return request.headers['if-none-match']?.trim() === '*'
 }
 
-/** Returns the preconditions of a request, for what edits the catalog. */
+/** Returns the preconditions of a request, for the functions that edit the catalog. */
 export function preconditionsOf(context: Context) {
   const expected = context.request.headers['if-match']?.trim()
   return {
     isNew: isCreation(context),
-    // Read with or without quotes. `*`, `W/"…"` and lists are no revision, and so a 409.
+    // Accepted with or without quotes. `*`, `W/"…"` and lists are never a revision, so they lead to
+    // a 409.
     ...(expected === undefined ? {} : { revision: expected.replace(/^"(.*)"$/, '$1') }),
   }
 }

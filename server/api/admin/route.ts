@@ -15,7 +15,7 @@ import type { SchemaRow } from '../endpoints/codecs.ts'
 export type CallerRole = 'public' | 'user' | AccountRole | 'operator'
 export type AccountRole = 'member' | 'billing' | 'developer' | 'owner'
 
-/** Returns true for roles that a path's account decides. */
+/** Returns true for roles that depend on the account in the path. */
 export function isAccountRole(role: CallerRole): role is AccountRole {
   return role === 'member' || role === 'billing' || role === 'developer' || role === 'owner'
 }
@@ -50,7 +50,7 @@ export interface RouteDeclaration {
 
 export type Contract = Readonly<Record<RouteKey, RouteDeclaration>>
 
-/** Routes without what all routes of their area declare alike. */
+/** Routes without the members that all routes of their area share. */
 export type Routes<Shared extends keyof RouteDeclaration> = Readonly<
   Record<RouteKey, Omit<RouteDeclaration, Shared>>
 >

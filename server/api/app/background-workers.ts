@@ -91,7 +91,7 @@ function openHousekeeping(config: Config, sql: Sql, assets: Assets, log: Log): H
       name: 'old container sessions',
       run: () => deleteOldSessions(sql, SESSIONS_AT_ONCE),
     },
-    // Not repeated at once: what was recorded counts as nothing more to do.
+    // Returns 0, so that it is not repeated at once.
     { name: 'expiring keys', run: () => recordExpiringKeys(sql).then(() => 0) },
     { name: 'old mails', run: () => deleteOldMails(sql, deliveryDays, ALERTS_AT_ONCE) },
     { name: 'old alerts', run: () => deleteOldAlerts(sql, ALERT_DAYS, ALERTS_AT_ONCE) },
@@ -104,7 +104,7 @@ function openHousekeeping(config: Config, sql: Sql, assets: Assets, log: Log): H
   return startHousekeeping({ jobs, everyMs, log })
 }
 
-/** Returns the jobs that bring forward what was scheduled before the clock was set back. */
+/** Returns the jobs that reschedule work that was due before the clock was set back. */
 function afterClockSetBack(sql: Sql): readonly HousekeepingJob[] {
   const queues = {
     tasks: hurryTasks,

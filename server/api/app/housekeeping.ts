@@ -45,7 +45,7 @@ export function startHousekeeping({
         if (!stopped) await waker.wait(PAUSE_MS)
       }
     } catch (error) {
-      log.warn({ error, job: job.name }, 'a housekeeping job failed, will be repeated')
+      log.warn({ error, job: job.name }, 'a housekeeping job failed, will be retried')
     }
     if (total > 0) log.debug({ job: job.name, count: total }, 'cleared away')
   }

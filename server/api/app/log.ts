@@ -73,11 +73,13 @@ export function createLog(
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
 
-/** The most that waits for a reader that does not read. */
+/** The most bytes that wait for a reader that does not read. */
 const WAITING_BYTES_MAX = 16 * 1024 * 1024
 let lost = 0
 
-/** Drops lines, and says so later, rather than memory without end or a wait of every call. */
+/**
+ * Drops lines, and reports that later, instead of using unlimited memory or delaying every call.
+ */
 function write(line: string): void {
   if (process.stdout.writableLength > WAITING_BYTES_MAX) {
     lost += 1

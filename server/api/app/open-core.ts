@@ -122,7 +122,7 @@ function openBounds({ callsMax, memory, trustedProxies }: Config) {
   }
 }
 
-/** Opens what bounds the repetitions of a call: at upstreams, and while the database is away. */
+/** Opens the limits on retries of a call: at upstreams, and while the database is unavailable. */
 function openRepeats({ admitWaitMs }: Config) {
   const whileAway = createWhileAway(admitWaitMs, isUnavailable)
   return { retries: createRetryBudget(), whileAway }
@@ -180,7 +180,7 @@ function openReadiness(parts: {
   const { config, database, continuity, schema, catalog, log } = parts
   const isEmbedded = database.kind === 'embedded'
   const disk = async () => (isEmbedded ? await refuseWhenFull(config.dataDir) : undefined)
-  // One that is only created when it is needed may be missing until then.
+  // An account that is created only when it is needed may be missing until then.
   const hasFolder = existsSync(config.dataDir)
   const folder = async () => (hasFolder ? await refuseUnwritable(config.dataDir) : undefined)
   const { broken } = continuity
@@ -189,9 +189,10 @@ function openReadiness(parts: {
 }
 
 /**
- * Returns a function for the reason not to get traffic: a channel, not paused, that this process
- * could not use when it started, for lack of the right SECRET_KEY or of a variable. Later changes
- * of the catalog concern all gateways alike, and make none of them unready.
+ * Returns a function for the reason why this process should get no traffic: a channel that is not
+ * paused, but that this process could not use when it started, because the right SECRET_KEY or a
+ * variable was missing. Later changes of the catalog affect all gateways alike, so they make none
+ * of them unready.
  */
 function watchChannels(catalog: Catalog): () => string | undefined {
   const atStart = new Set(catalog.brokenChannels())

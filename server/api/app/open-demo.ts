@@ -15,7 +15,7 @@ import type { OpenedCallbacks } from './open-callbacks.ts'
 import type { OpenedOutbound } from './open-outbound.ts'
 import type { OpenedSignIn } from './open-sign-in.ts'
 
-/** Demo mode requires an embedded database without channels, or with the simulators' only. */
+/** Demo mode requires an embedded database that has no channels other than the simulators'. */
 export async function maybeDemo(parts: {
   readonly config: Config
   readonly database: OpenedDatabase
@@ -83,8 +83,9 @@ async function tidyUp({ config, database, catalog, openedSignIn, log }: TidyPart
 }
 
 /**
- * Says how to sign in after the demo: when it ends and, since an operator may have removed its
- * channels before, at every start until its user has the second factor that is now required.
+ * Logs how to sign in after the demo. It does so when the demo ends and, since an operator may have
+ * removed the demo's channels earlier, at every start until its user has the second factor that is
+ * now required.
  */
 async function explainSignIn(
   parts: SignInParts,

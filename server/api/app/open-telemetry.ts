@@ -93,11 +93,11 @@ export interface LoopWatch {
   stop(): void
 }
 
-/** Tells operators what held the event loop up: a line in the log, and the metrics. */
+/** Reports what blocked the event loop, in the log and in the metrics. */
 export function openLoopWatch(log: Log, metrics: Pick<Metrics, 'loopHeld'>): LoopWatch {
   const stop = watchLoop((held) => {
     metrics.loopHeld(held.heldMs / 1000)
-    log.warn(describe(held), 'the event loop was held up: no other request was served meanwhile')
+    log.warn(describe(held), 'the event loop was blocked: no other request was served meanwhile')
   })
   return { stop }
 }

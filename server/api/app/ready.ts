@@ -34,7 +34,7 @@ export interface Readiness {
    * last result.
    */
   readonly refusesWork: () => string | undefined
-  /** Checks now and then every two seconds; not ready before the first check. */
+  /** Checks now, and then every two seconds; not ready before the first check. */
   readonly begin: () => Promise<void>
   /** Not ready from now on, while calls are still served. */
   readonly stopping: () => void
@@ -73,7 +73,7 @@ export function watchReadiness(probes: Probes, log: Log): Readiness {
   const broken = () => probes.broken?.()
   let timer: NodeJS.Timeout | undefined
   return {
-    // An unavailable database is reported by the call that needs it: it may be back already.
+    // An unavailable database is reported by the call that needs it, since it may already be back.
     refusesWork: () => (refusing ? 'stopping' : (broken() ?? disk)),
     reason: () =>
       stopping ? 'stopping' : (broken() ?? database ?? disk ?? folder ?? probes.channels?.()),

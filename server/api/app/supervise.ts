@@ -35,7 +35,7 @@ export async function supervise(config: Config, requested: Promise<StopReason>):
       (worker, place) => {
         sharedPort?.add(worker)
         add(worker, place)
-        // What it was sent before it listened is lost.
+        // Messages that were sent before it listened are lost.
         worker.on('message', ({ tributary }: WorkerMessage) => {
           if (tributary === 'started' && reason) sendStop(worker, reason)
         })

@@ -1,6 +1,6 @@
 /**
- * Finds out whether live gateways keep files in different places. If they do, those of one place
- * keep them for all: the others would accept content that no other gateway can serve.
+ * Finds out whether live gateways keep files in different places. If they do, only the gateways of
+ * one place accept files: the others would accept content that no other gateway can serve.
  */
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -27,8 +27,8 @@ export interface StorageWatch {
 
 /**
  * Records where this process keeps files, and watches where others do. Throws OperatorError if this
- * process has a part of the work alone (ROLE) and a folder that the others do not have: a worker's
- * results would be lost to those who answer calls.
+ * process does only part of the work (ROLE) and keeps files in a folder that the others do not
+ * have: the processes that answer calls could not read a worker's results.
  */
 export async function watchStorage(parts: {
   readonly config: Pick<Config, 'dataDir' | 'objectStore' | 'role'>
@@ -55,15 +55,15 @@ export async function watchStorage(parts: {
 
   function tell(): void {
     if (isShared()) log.info({}, 'gateways keep files in one place again')
-    else if (keepsFiles()) log.warn({}, `${PROBLEM}only those of this place take any; ${REMEDY}`)
-    else log.warn({}, `${PROBLEM}this one takes none and copies no results; ${REMEDY}`)
+    else if (keepsFiles()) log.warn({}, `${PROBLEM}only those of this place accept any; ${REMEDY}`)
+    else log.warn({}, `${PROBLEM}this one accepts none and copies no results; ${REMEDY}`)
   }
 
   const skip = (error: unknown) =>
     log.debug({ error }, 'the file storage of the gateways was not compared')
   await check().catch(skip)
   if (!keepsFiles() && config.role !== 'all' && !config.objectStore) {
-    // Its lease outlives it for some seconds, in which it has no say about the place.
+    // The lease of this process outlives it for some seconds, in which its place must not count.
     await setStorage(sql, ownerId, null)
     throw new OperatorError(`with ROLE=${config.role}, ${PROBLEM}${REMEDY}`)
   }

@@ -15,13 +15,13 @@ import { BODIES_MIN, defaultMemoryBytes } from './memory-default.ts'
 import { SECRET_VARIABLES, VARIABLES } from './variables.ts'
 
 interface Fixed {
-  /** The processes on one database judge each other by these. */
+  /** All processes on one database judge each other by these values. */
   readonly leases: {
     readonly renewMs: number
     readonly leaseSeconds: number
     readonly isolatedMs: number
   }
-  /** Tests that start hundreds of gateways do without. */
+  /** Tests that start hundreds of gateways switch it off. */
   readonly warmsUp: boolean
 }
 
@@ -154,7 +154,10 @@ function assembleMetrics(values: Values) {
   return { host, port, placesMax }
 }
 
-/** Variables that load OpenTelemetry's SDK, which reads these and its others by itself. */
+/**
+ * Variables that cause OpenTelemetry's SDK to be loaded; the SDK reads these and its other
+ * variables itself.
+ */
 const EXPORTER =
   /^OTEL_(?:EXPORTER_OTLP_(?:TRACES|METRICS|LOGS)_ENDPOINT|(?:TRACES|METRICS|LOGS)_EXPORTER)$/
 
@@ -202,7 +205,7 @@ function assemble(values: Values, loadsTelemetry: boolean) {
     loadsTelemetry,
     sampling: { name: values.OTEL_TRACES_SAMPLER, ratio: values.OTEL_TRACES_SAMPLER_ARG },
     drainMs: values.DRAIN_SECONDS * 1000,
-    // With an embedded database there is no other gateway that could take the traffic.
+    // With an embedded database, no other gateway could take the traffic.
     drainDelayMs:
       (values.DRAIN_DELAY_SECONDS ?? (values.DATABASE_URL === undefined ? 0 : 5)) * 1000,
     server: {
@@ -331,8 +334,8 @@ const PARAMETER = /([?&][^=&?]*)=[^&#]*/g
 const SECRET = /password|secret|token|key|auth|sig/i
 
 /**
- * Masks secrets, and those within a URL: a password, which may contain `@`, a user without one,
- * which is a token, and parameters.
+ * Masks secrets, also those within a URL: a password, which may contain `@`; a user without a
+ * password, which is a token; and parameters.
  */
 function show(name: string, value: string): string {
   if (SECRET_VARIABLES.has(name)) return maskSecret(value)

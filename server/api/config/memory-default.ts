@@ -5,12 +5,15 @@ const MB = 1024 ** 2
 const PART = 1 / 8
 const BYTES_MIN = 192 * MB
 const BYTES_MAX = 1024 * MB
-/** The minimum in bodies of the largest size: one, its parsed form, and some room. */
+/**
+ * The minimum, as a number of bodies of the largest size: for the body itself, its parsed form, and
+ * some room.
+ */
 export const BODIES_MIN = 3
 
 /** The limit of the container or the machine, in bytes. */
 function memoryLimit(): number {
-  // 0, or more than any machine has, without a limit of a container.
+  // Without a container's limit this is 0, or more than any machine has.
   const constrained = process.constrainedMemory()
   return Math.min(totalmem(), constrained === 0 ? Infinity : constrained)
 }

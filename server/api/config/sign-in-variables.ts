@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { CURRENCY_PROBLEM, isCurrency } from '../../base/lib/currencies.ts'
 import { amountOfMoney, claimRules, domains, flag, webUrl, wholeNumber } from './variable-kinds.ts'
 
-/** For operators whose SIGN_UP is on without anything that confirms addresses. */
+/** The warning if SIGN_UP is on but nothing can confirm addresses. */
 export const NO_WAY_TO_SIGN_UP =
   'SIGN_UP is on, but nobody can sign up without mail (SMTP_URL, MAIL_FROM) or a sign-in ' +
   'provider (OIDC_ISSUER, or one of the console)'
@@ -18,7 +18,11 @@ export const SIGN_IN_VARIABLES = {
       'OpenID Connect provider that people sign in with, as its discovery document spells it. ' +
         'Further providers are added in the console.',
     ),
-  OIDC_CLIENT_ID: z.string().max(500).optional().describe('The gateway’s client at OIDC_ISSUER.'),
+  OIDC_CLIENT_ID: z
+    .string()
+    .max(500)
+    .optional()
+    .describe('The gateway’s client id at OIDC_ISSUER.'),
   OIDC_CLIENT_SECRET: z
     .string()
     .max(2000)

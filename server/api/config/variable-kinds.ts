@@ -1,4 +1,4 @@
-/** The forms of environment variables, each with what it is read to. */
+/** The types of environment variables, each with the value that it is parsed to. */
 import { z } from 'zod'
 import { parseAmount } from '../../base/lib/money.ts'
 import { readNetwork } from '../../base/lib/networks.ts'
@@ -58,7 +58,7 @@ export const webUrl = url(/^https?$/, 'https://gateway.example.com').transform((
 
 /** An address of the store or of this gateway, to which paths are appended. */
 export const webBase = webUrl.refine((text) => !/[?#]|\/\/[^/]*@/.test(text), {
-  error: 'must be without a user, a query and a fragment',
+  error: 'must not have a user, a query or a fragment',
 })
 
 export const host = z

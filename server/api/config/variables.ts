@@ -93,8 +93,8 @@ export const VARIABLES = {
     .min(1)
     .default('ffmpeg')
     .describe(
-      'Program that converts recordings of minutes for vendors that do not take their format: a ' +
-        'path, or a name on PATH; `off` for none.',
+      'Program that converts recordings for minutes when the vendor does not accept their ' +
+        'format: a path, or a name on PATH; `off` for none.',
     ),
   SMTP_URL: readBy(readSmtpUrl)
     .optional()
@@ -243,7 +243,7 @@ export const VARIABLES = {
     .describe('Most concurrent task calls on one channel in this process; others wait.'),
   TASK_AGE_MS_MAX: milliseconds
     .default(49 * 3_600_000)
-    .describe('Age at which an unfinished task is given up.'),
+    .describe('Age at which an unfinished task is abandoned.'),
 
   UPSTREAM_CONNECT_TIMEOUT_MS: milliseconds
     .default(10_000)

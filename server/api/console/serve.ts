@@ -29,7 +29,7 @@ export function createConsoleEndpoints(options: ConsoleOptions): PlainEndpoint[]
   const read = openBuild(options.folder ?? FOLDER, 'index.html', String)
   const origins = [new URL(options.publicUrl).origin]
 
-  /** The sign-in page has a part for the demo from the beginning, so that nothing moves. */
+  /** The static sign-in page already includes the demo's part, so that nothing moves later. */
   function markDemo(page: string, { request }: Context): string {
     const demo = options.demoFor?.(request)
     return demo ? page.replace('<html ', `<html data-demo="${demo}" `) : page
@@ -65,7 +65,7 @@ function redirectHome(context: Context): void {
   sendBytes(context, 302, { location: '/console/' }, Buffer.alloc(0))
 }
 
-/** The marks around the sign-in page that is seen until the console's script has run. */
+/** The marks around the static sign-in page, which is shown until the console's script has run. */
 const EARLY_BEGINS = '<!-- early sign-in'
 const EARLY_ENDS = '<!-- /early sign-in -->'
 const OTHER_SIGNED_OUT_PAGES: ReadonlySet<string> = new Set(['setup', 'invite', 'reset'])
@@ -78,7 +78,7 @@ function withoutEarlySignIn(page: string): string {
     : page.slice(0, begin) + page.slice(end + EARLY_ENDS.length)
 }
 
-/** A session may have ended: then the console leads to the sign-in page as it always does. */
+/** If the session has ended, the console leads to the sign-in page as usual. */
 function startsWithSignIn(context: Context, name: string): boolean {
   if (name === 'sign-in') return true
   const isSignedIn = /\btributary_session=/.test(context.request.headers.cookie ?? '')

@@ -11,7 +11,7 @@ export const webhookUrl = z
 
 export const callbackUrl = webhookUrl
   .optional()
-  .describe('Gets one POST when the task has succeeded or failed.')
+  .describe('Receives one POST when the task has succeeded or failed.')
 
 function hasUser(url: string): boolean {
   const parsed = URL.parse(url)

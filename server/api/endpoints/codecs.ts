@@ -15,7 +15,10 @@ type Unchanged<Value> = Value extends Date
     ? { readonly [Name in keyof Value]: Unchanged<Value[Name]> }
     : Value
 
-/** Bounds and formats are of input: what is stored may be older. The types leave the option out. */
+/**
+ * Bounds and formats are checked on input only, since stored values may be older. The types omit
+ * this option.
+ */
 const ENCODING = { jitless: false, skipChecks: true }
 
 /** Returns the JSON of a row. Throws if a member is missing or of another type. */
@@ -36,7 +39,7 @@ const FIRST = new Date('1970-01-01T00:00:00.000Z')
 const LAST = new Date('9999-12-31T23:59:59.999Z')
 const YEARS = 'must be a time between the years 1970 and 9999'
 
-/** A time that a caller names, in any form that Date reads and the database takes. */
+/** A time in a request, in any form that both Date and the database accept. */
 export const givenTime = z.coerce.date().min(FIRST, YEARS).max(LAST, YEARS)
 
 /** The same in the one form of JSON. */
@@ -71,7 +74,7 @@ export const base64Text = z.codec(z.string(), z.string(), {
 /** A number that the database counts in 64 bits. */
 export const count = z.codec(z.int(), z.bigint(), { decode: BigInt, encode: Number })
 
-/** A number of the database that identifies something: a text in JSON. */
+/** A database number that identifies something; a string in JSON. */
 export const serial = z.codec(z.string(), z.bigint(), { decode: BigInt, encode: String })
 
 /** A member that is null in a row and absent from the JSON. */
@@ -90,7 +93,7 @@ export function readEach<Item extends z.ZodType>(item: Item, stored: unknown): z
   })
 }
 
-/** A list that is stored as JSON, of which the items that `stored` reads are shown. */
+/** A list that is stored as JSON. Only the items that `stored` accepts are shown. */
 export const storedList = <Item extends z.ZodType>(
   item: Item,
   stored: z.ZodType<z.output<Item>> = item as z.ZodType<z.output<Item>>,

@@ -64,7 +64,10 @@ export interface Documentation {
   readonly stream?: { readonly type: string; readonly description: string }
   /** Returns an example for one of this gateway's own models of the right type. */
   readonly example?: (model: string) => Example
-  /** Error statuses that callers may get, beyond 401; those of paid calls for such if absent. */
+  /**
+   * Error statuses that callers may get, beyond 401. If absent, a paid call has those of paid
+   * calls.
+   */
   readonly errors?: readonly number[]
 }
 

@@ -13,7 +13,10 @@ const MODEL_OF_TYPE: Readonly<Record<string, string>> = {
   global: 'vendor-global-search',
 }
 
-/** Returns true for the product of another type; an operator may sell a product under any id. */
+/**
+ * Returns true if the model is the product of another type; an operator may sell a product under
+ * any id.
+ */
 function isOfOtherType(type: string, model: string): boolean {
   return MODEL_OF_TYPE[type] !== model && Object.values(MODEL_OF_TYPE).includes(model)
 }

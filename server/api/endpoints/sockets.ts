@@ -8,7 +8,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { accountOf, type Context } from '../../base/http/context.ts'
 import type { Upgraded } from '../../base/http/drain.ts'
 
-/** The user of an open WebSocket, as far as a shutdown has to end it. */
+/** The part of an open WebSocket's owner that a shutdown needs to end it. */
 export interface SocketUser {
   /** Closes the connection once no response is running on it. */
   closeWhenIdle(): void
@@ -40,7 +40,7 @@ const HANDSHAKE = {
   noServer: true,
   clientTracking: false,
   perMessageDeflate: false,
-  // Thousands of small messages arrive in one chunk: others are served between them.
+  // Thousands of small messages may arrive in one chunk: other callers are served between them.
   allowSynchronousEvents: false,
 }
 const TOO_MANY = 'this account has too many WebSockets open here: close some, or use those'

@@ -130,8 +130,8 @@ export async function findOwnTask(
 }
 
 /**
- * Returns the view of a row. `askedId` is the id in the path: a task whose creation named the
- * gateway's id goes by the vendor's as well.
+ * Returns the view of a row. `askedId` is the id in the path: a task whose creation returned the
+ * gateway's id can be read by the vendor's id as well.
  */
 export function viewTask(
   row: TaskRow,

@@ -1,6 +1,6 @@
 /**
- * Figures of calls by endpoint, model and channel. The number of such places is bounded, and no
- * account, key, request or task is ever a label.
+ * Metrics of calls by endpoint, model and channel. The number of these combinations is bounded, and
+ * no account, key, request or task is ever a label.
  */
 import type { Registry } from 'prom-client'
 import { INPUT_UNITS, OUTPUT_UNITS, type Unit, unitsOf } from '../../base/lib/units.ts'
@@ -165,7 +165,8 @@ function createCounters(registry: Registry) {
     ),
     differing: counter(
       'tributary_costs_differing_total',
-      'Calls whose upstream states a cost more than 1 % away from the costs of the route.',
+      'Calls for which the upstream stated a cost that differs by more than 1 % from the ' +
+        'route’s costs.',
       [],
     ),
   }
@@ -225,15 +226,16 @@ function createTimes(registry: Registry) {
 const OTHER = 'other'
 
 /**
- * Returns a function that finds the figures of a place, which `create` makes once. The places after
- * the first `most` share those of the model and the channel `other`; endpoints are bounded by the
- * code.
+ * Returns a function that finds the metrics of a combination, which `create` makes once.
+ * Combinations after the first `most` share the model and the channel `other`; the number of
+ * endpoints is fixed by the code.
  */
 function createPlaces<Figures>(
   most: number,
   create: (place: CallPlace) => Figures,
 ): (place: CallPlace) => Figures {
-  // By endpoint, model and channel: a text of all three would be built and hashed for each call.
+  // Nested maps by endpoint, model and channel: a combined key would have to be built and hashed
+  // for each call.
   const known = new Map<string, Map<string, Map<string, Figures>>>()
   const others = new Map<string, Figures>()
   let size = 0

@@ -1,7 +1,7 @@
 /**
  * Metrics of several worker processes at one address. A scrape asks every worker and waits a second
- * at most: for one that does not answer, its last figures count, so that no sum falls and rises
- * again. What an ended worker has counted stays in the sums, as far as it was scraped.
+ * at most: if a worker does not answer, its last values are used, so that no sum falls and rises
+ * again. The counts of an ended worker stay in the sums, as of the last scrape.
  */
 import type { Worker } from 'node:cluster'
 import {
@@ -27,7 +27,7 @@ export function shareMetrics(registry: Registry): void {
     process.send?.(answer, undefined, undefined, () => undefined)
   }
   process.on('message', ({ tributary }: SupervisorMessage) => {
-    // A worker that cannot read them does not answer: its last figures count.
+    // A worker that cannot read its metrics does not answer, and its last values are used.
     if (tributary === 'metrics') registry.getMetricsAsJSON().then(send, () => undefined)
   })
 }

@@ -1,6 +1,7 @@
 /**
- * Counters and histograms of the data path. The library writes a text of all labels at every
- * change; here the figures of a set of labels are found once and added when the metric is read.
+ * Counters and histograms of the data path. The library builds a string of all labels at every
+ * change; here the values of a set of labels are looked up once, and added to the library's metric
+ * when it is read.
  */
 import {
   Counter,

@@ -19,7 +19,7 @@ export function createFileMetrics(registry: Registry) {
   })
   const faults = new Counter({
     name: 'tributary_content_faults_total',
-    help: 'Reads of stored files that were not as stored: lost, cut short, or damaged.',
+    help: 'Reads that found a stored file lost, cut short or damaged.',
     labelNames: ['kind'],
     registers,
   })

@@ -40,7 +40,7 @@ export interface MetricsOptions extends Gauges {
   readonly placesMax: number
 }
 
-/** Sums of other default metrics, which Prometheus takes for counters by their names. */
+/** Default metrics that are sums of others, and whose names Prometheus takes for counters. */
 const MISNAMED = ['handles', 'requests', 'resources'].map((one) => `nodejs_active_${one}_total`)
 
 export function createMetrics({ version, placesMax, memory, ...gauges }: MetricsOptions): Metrics {
@@ -52,13 +52,15 @@ export function createMetrics({ version, placesMax, memory, ...gauges }: Metrics
   const registers = [registry]
   const webhookAttempts = new Counter({
     name: 'tributary_webhook_attempts_total',
-    help: 'Attempts to deliver webhooks, by outcome; dropped: the last failed, and it is given up.',
+    help:
+      'Attempts to deliver webhooks, by outcome; dropped: the last attempt failed, and there is ' +
+      'no further one.',
     labelNames: ['outcome'],
     registers,
   })
   const mailAttempts = new Counter({
     name: 'tributary_mail_attempts_total',
-    help: 'Attempts to send mail, by outcome: sent, retried, or dropped, which is given up.',
+    help: 'Attempts to send mail, by outcome: sent, retried, or dropped (not tried again).',
     labelNames: ['outcome'],
     registers,
   })

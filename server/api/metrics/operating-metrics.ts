@@ -33,11 +33,11 @@ export interface DatabaseFigures {
   readonly commandSuccesses: readonly { readonly command: string; readonly succeeded_at: number }[]
 }
 
-/** Figures of the database are read again after this time. */
+/** Values from the database are read again after this time. */
 const FRESH_MS = 5_000
 /** A scrape waits at most this long for the database: less than a supervisor for its workers. */
 const READ_MS = 500
-/** Older figures are not shown, so that an alert finds them absent. */
+/** Older values are not shown, so that an alert finds them absent. */
 const STALE_MS = 20_000
 
 const QUEUES = ['tasks', 'webhooks', 'mails', 'copies'] as const
@@ -51,7 +51,7 @@ export function addGauges(registry: Registry, gauges: Gauges): void {
     name: 'tributary_channel_spending_ratio',
     help: 'Spending of a channel as a fraction of its cap; at 1 the cap is reached.',
     labelNames: ['channel', 'period'],
-    // Each worker reads the same figures.
+    // Each worker reads the same values.
     aggregator: 'max',
     registers: [registry],
     collect() {
@@ -78,7 +78,7 @@ function addReadiness(registry: Registry, isReady: () => boolean): void {
   new Gauge({
     name: 'tributary_ready',
     help: '1 while this process should get traffic, as /readyz says; else 0.',
-    // Of several workers behind one port, any may get the next call.
+    // Any of several workers behind one port may get the next call.
     aggregator: 'min',
     registers: [registry],
     collect() {
@@ -108,7 +108,7 @@ function addProcessGauges(registry: Registry, gauges: Gauges): void {
     new Gauge({
       name,
       help,
-      // Of several workers, each knows all processes and journals, and the slowest loop counts.
+      // Every worker knows all processes and journals, and the slowest event loop counts.
       aggregator: OF_ONE_WORKER.test(name) ? 'max' : 'sum',
       registers: [registry],
       collect() {
@@ -132,7 +132,7 @@ function addDatabaseGauges(registry: Registry, read: Gauges['readDatabase']): vo
       name,
       help,
       labelNames: [label],
-      // Each worker reads the same figures.
+      // Each worker reads the same values.
       aggregator: 'max',
       registers: [registry],
       async collect() {
@@ -202,7 +202,7 @@ function addQueueGauges(gauge: AddGauge): void {
   gauge(
     'queue',
     'tributary_queue_dropped',
-    'Webhooks of the last day that were given up and not sent again; counted up to 10,000.',
+    'Webhooks that were dropped in the last day and not sent again; counted up to 10,000.',
     ({ droppedWebhooks }, to) => to.set({ queue: 'webhooks' }, droppedWebhooks),
   )
 }

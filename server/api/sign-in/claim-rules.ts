@@ -1,7 +1,7 @@
 /**
- * Rules that give roles by what a provider states of a person: the first one that matches decides,
- * at every sign-in. Claims are untrusted: names are looked up as own members only, and patterns
- * are matched in linear time.
+ * Rules that grant roles by the claims of a provider about a person: at every sign-in, the first
+ * rule that matches decides. Claims are untrusted: names are looked up as own properties only, and
+ * patterns are matched in linear time.
  */
 import { isObject } from '../../base/lib/json.ts'
 import { MEMBER_ROLES, type MemberRole, readMemberRole } from '../../base/lib/member-roles.ts'
@@ -33,7 +33,7 @@ const RULES_MAX = 200
 const VALUES_MAX = 500
 const TEXT_MAX = 500
 const MEMBERS: ReadonlySet<string> = new Set(['when', 'operator', 'account', 'account_by', 'role'])
-/** People choose these themselves at many providers. */
+/** At many providers, people choose these claims themselves. */
 const CHOSEN: ReadonlySet<string> = new Set(
   `preferred_username nickname name given_name family_name middle_name profile picture website
   unique_name`.split(/\s+/),
@@ -76,9 +76,9 @@ function problemOfWhen(when: unknown): string | undefined {
     return 'needs "when" with a claim: a rule without one would match everybody'
   }
   for (const [claim, values] of Object.entries(when)) {
-    if (CHOSEN.has(claim)) return `judges by "${claim}", which people can choose themselves`
+    if (CHOSEN.has(claim)) return `tests "${claim}", which people can choose for themselves`
     if (!isWanted(values))
-      return `has a "${claim}" that is no text, list of texts, number or boolean`
+      return `has a "${claim}" that is not a string, list of strings, number or boolean`
     if (isAnything(values)) return `has a "${claim}" that every value matches`
   }
   return undefined
@@ -91,8 +91,9 @@ function problemOfGrant({
   when,
 }: StatedClaims): string | undefined {
   if (operator !== undefined && typeof operator !== 'boolean')
-    return 'has an operator that is no boolean'
-  if (account !== undefined && typeof account !== 'string') return 'has an account that is no id'
+    return 'has an operator that is not a boolean'
+  if (account !== undefined && typeof account !== 'string')
+    return 'has an account that is not an id'
   if (by !== undefined && !(isObject(when) && typeof by === 'string' && Object.hasOwn(when, by))) {
     return 'has an account_by that is not among the claims of its "when"'
   }
@@ -128,7 +129,7 @@ export function judgeClaims(rules: readonly RoleRule[], claims: StatedClaims): G
   return { operator, accounts: [...new Set(accounts)], role }
 }
 
-/** Returns the values of a claim that are values. */
+/** Returns the values of a claim that rules can match. */
 function matching(claims: StatedClaims, name: string, values: Wanted): string[] {
   const found = readClaim(claims, name)
   const stated = (Array.isArray(found) ? found.slice(0, VALUES_MAX) : [found]).filter(
@@ -155,7 +156,7 @@ export function readClaim(claims: StatedClaims, name: string): unknown {
   return value
 }
 
-/** Matches `*` with any text: what stands between two is found at its first place. */
+/** `*` matches any text; the text between two of them is matched at its first occurrence. */
 function matches(value: string, pattern: string): boolean {
   const [first = '', ...rest] = pattern.split('*')
   const last = rest.pop()

@@ -7,14 +7,14 @@ import { GatewayError } from '../../base/lib/errors.ts'
 import { trimEnd } from '../../base/lib/text/trim-end.ts'
 
 export interface ConsoleAddressOptions {
-  /** Returns the configured address, or the one listened on, which is known after the start. */
+  /** Returns the configured address, or the listening address, which is known after the start. */
   readonly baseUrl: () => string
   /** True if the operator set the address: then only its origin is accepted. */
   readonly isFixed: boolean
 }
 
 export interface ConsoleAddress {
-  /** Returns the configured address, or the one listened on. */
+  /** Returns the configured address, or the listening address. */
   base(): string
   /** Returns true if cookies can be `__Host-` and Secure. */
   isSecure(): boolean
@@ -61,8 +61,8 @@ export function createConsoleAddress({ baseUrl, isFixed }: ConsoleAddressOptions
     passkeyDomain,
     isOwnOrigin(origin, request) {
       if (origin === base().origin) return true
-      // Without PUBLIC_URL the gateway does not know its names, but a foreign page cannot match its
-      // Host.
+      // Without PUBLIC_URL the gateway does not know its host names, but the origin of a foreign
+      // page never matches the Host header.
       return !isFixed && URL.canParse(origin) && new URL(origin).host === request.headers.host
     },
     passkeyOrigin,

@@ -11,7 +11,7 @@ export const roleOf = (sql: Sql | TransactionSql, alias: 'm' | 'l') => {
   return sql`case ${row}.role when 'owner' then 'owner' when 'member' then ${row}.member_role end`
 }
 
-/** Returns the columns of a role: `role` is all that the version before knows. */
+/** Returns the columns of a role: `role` is the only one that the previous version knows. */
 export function roleColumns(role: MemberRole) {
   return role === 'owner'
     ? ({ role: 'owner', member_role: 'developer' } as const)
@@ -81,8 +81,8 @@ export async function anyoneExists(sql: Sql | TransactionSql): Promise<boolean> 
 }
 
 /**
- * Locks a person until the transaction ends: of two changes at once of what they sign in with, the
- * second sees what the first has left.
+ * Locks a person until the transaction ends, so that the second of two concurrent changes to their
+ * sign-in methods sees the result of the first.
  */
 export async function lockPerson(sql: TransactionSql, personId: string): Promise<void> {
   await sql`select 1 from person where id = ${personId} for no key update`
@@ -102,8 +102,9 @@ export async function canSignIn(sql: TransactionSql, personId: string): Promise<
 }
 
 /**
- * Returns the address as it is stored: as it was written, or in lower case where the database's
- * locale lower-cases it otherwise (Turkish: I becomes ı), so that it would not be found again.
+ * Returns the address as it is stored: as it was written, or in lower case if the database's locale
+ * would lower-case it differently (Turkish: I becomes ı), since it would not be found again
+ * otherwise.
  */
 export const storedEmail = (sql: Sql | TransactionSql, email: string | null) => {
   const folded = email?.toLowerCase() ?? null
@@ -144,7 +145,9 @@ export async function updatePassword(
   await sql`update person set password_hash = ${passwordHash} where id = ${id}`
 }
 
-/** Replaces a hash by another of the same password, unless it was changed meanwhile. */
+/**
+ * Replaces a hash with another one of the same password, unless the password was changed meanwhile.
+ */
 export async function rehash(sql: Sql, id: string, old: string, fresh: string): Promise<void> {
   await sql`
     update person set password_hash = ${fresh} where id = ${id} and password_hash = ${old}`
@@ -208,7 +211,9 @@ export function selectMembers(sql: Sql | TransactionSql, accountId: string): Pro
     where m.account_id = ${accountId} order by m.created_at, p.id`
 }
 
-/** Returns true for an owner of the account, whom the transaction keeps one. */
+/**
+ * Returns true for an owner of the account, and locks the membership until the transaction ends.
+ */
 export async function isOwner(
   sql: TransactionSql,
   accountId: string,

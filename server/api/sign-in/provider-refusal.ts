@@ -5,22 +5,22 @@ import { GatewayError } from '../../base/lib/errors.ts'
 const REFUSALS = {
   expired: [
     'invalid_request',
-    'this took too long, or was begun in another browser: sign in again',
+    'this took too long, or was started in another browser: sign in again',
   ],
   denied: ['unauthenticated', 'the provider did not sign you in'],
   invalid: ['unauthenticated', 'the provider’s answer is not valid: sign in again'],
-  unavailable: ['unavailable', 'the provider cannot be reached: try again, or sign in otherwise'],
-  no_email: ['forbidden', 'the provider states no verified e-mail address of yours'],
+  unavailable: ['unavailable', 'the provider cannot be reached: try again, or sign in another way'],
+  no_email: ['forbidden', 'the provider did not state a verified e-mail address for you'],
   known_address: [
     'conflict',
-    'somebody signs in with this address already: sign in as you did, then link the provider',
+    'someone already signs in with this address: sign in as before, then link the provider',
   ],
   not_invited: ['forbidden', 'nobody has invited you: ask an owner of your account'],
   accept_terms: ['forbidden', 'accept the terms on the sign-up page first'],
   locked: ['forbidden', 'you are locked out: ask an operator'],
   linked_elsewhere: ['conflict', 'this identity belongs to another person'],
-  other_person: ['conflict', 'this is another person than the one who began'],
-  not_fresh: ['forbidden', 'the provider gave no new proof: use your own factor'],
+  other_person: ['conflict', 'this is not the person who started'],
+  not_fresh: ['forbidden', 'the provider did not confirm a second factor: use your own'],
   bad_invitation: ['not_found', 'this invitation is no longer valid'],
 } as const
 

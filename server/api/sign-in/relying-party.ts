@@ -1,6 +1,7 @@
 /**
  * The gateway's side of OpenID Connect, by `openid-client`: discovery, the address of the
- * provider's page, and the exchange of a code for checked claims. All that knows the library.
+ * provider's page, and the exchange of a code for checked claims. The only file that knows the
+ * library.
  */
 import { hash } from 'node:crypto'
 import type { Configuration, CustomFetch } from 'openid-client'
@@ -8,7 +9,7 @@ import type { Guard } from '../../base/outbound/guard.ts'
 import type { StatedClaims } from './claim-rules.ts'
 import type { Provider } from './provider.ts'
 
-/** Discovery is repeated daily; a failure is remembered for so long. */
+/** Discovery is repeated daily; a failure is remembered for this long. */
 const DISCOVERED_MS = 24 * 3_600_000
 const FAILED_MS = 30_000
 const SKEW_SECONDS = 60
@@ -17,10 +18,10 @@ const REMEMBERED_MAX = 100
 const TIMEOUT_SECONDS = 25
 const BASIC = 'client_secret_basic'
 
-/** The provider did not answer, or not in time, or with a fault of its own. */
+/** The provider did not answer, answered too late, or reported a failure of its own. */
 class ProviderAway extends Error {}
 
-/** Returns true for a failure that the provider's absence has caused. */
+/** Returns true for a failure that means that the provider is unavailable. */
 export function isProviderAway(error: unknown): boolean {
   if (error instanceof ProviderAway) return true
   return error instanceof Error && error.cause !== undefined && isProviderAway(error.cause)
@@ -53,9 +54,9 @@ export interface ProviderFacts {
 }
 
 export interface RelyingParty {
-  /** Rejects if the provider cannot be reached, or is another than its issuer says. */
+  /** Rejects if the provider cannot be reached, or if its document names another issuer. */
   discover(provider: Provider): Promise<Configuration>
-  /** Asks an issuer anew what it offers. Rejects as `discover` does. */
+  /** Reads the discovery document of an issuer again. Rejects as `discover` does. */
   inspect(issuer: string): Promise<ProviderFacts>
   /** Returns the address of the provider's page. `isFresh` asks for a new proof. */
   authorizationUrl(
@@ -181,7 +182,9 @@ async function discoverNow(
   const metadata = found.serverMetadata()
   // The library compares addresses, for which a slash at the end makes no difference.
   if (metadata.issuer !== issuer) {
-    throw new Error(`the provider is ${metadata.issuer}: write the issuer as it does`)
+    throw new Error(
+      `the provider names itself ${metadata.issuer}: write the issuer exactly like this`,
+    )
   }
   const methods = metadata.token_endpoint_auth_methods_supported ?? [BASIC]
   const how =
@@ -212,7 +215,7 @@ function checkStated(stated: StatedClaims, { clientId }: Provider): void {
 
 /**
  * Adds what only the provider's user info states. An address and whether it is verified belong
- * together: they are of one source.
+ * together, so both are taken from the same source.
  */
 function mergeClaims(stated: StatedClaims, info: StatedClaims): StatedClaims {
   const ofAddress = stated.email === undefined ? info : stated

@@ -17,16 +17,19 @@ export interface ClaimQueue {
   readonly notifications: string
   /**
    * Claims rows and hands the work on each to `start` at once, since its lease has begun. `running`
-   * counts the work that has not ended. Where connections are few, `sql` lets calls go first.
+   * counts the work that has not ended. Where connections are few, `sql` gives way to calls.
    */
   claim(sql: Sql, start: StartWork, running: number): Promise<void>
-  /** Milliseconds until the next row becomes due, or null when none will before some work ends. */
+  /**
+   * Milliseconds until the next row becomes due, or null if no row becomes due before some work
+   * ends.
+   */
   readNextMs(sql: Sql, running: number): Promise<number | null>
 }
 
 /**
- * No row of a queue is due later than this, unless the database's clock was set back since it was
- * scheduled: it would wait until that time comes again.
+ * The longest time ahead for which rows of a queue are scheduled. A row that is due later was
+ * scheduled before the database's clock was set back, and would wait until that time comes again.
  */
 export const DUE_SECONDS_MAX = 900
 
@@ -36,15 +39,15 @@ export type StartWork = (work: Promise<void>, fields: object) => void
 export interface ClaimLoop {
   /** Work under way. */
   size(): number
-  /** Claims no more. Resolves when the last claim has been made. */
+  /** Stops claiming. Resolves when the last claim has been made. */
   stop(): Promise<void>
   /** Resolves when all work has ended. */
   drain(): Promise<void>
 }
 
-/** Notifications can be lost: no row waits longer for a poll than this. */
+/** Notifications can be lost, so rows are also polled for at this interval. */
 const POLL_MS = 1_000
-/** Rows that another process is about to take stay due meanwhile. */
+/** A pause, since rows that another process is about to take are still due meanwhile. */
 const WAIT_MS_MIN = 20
 
 export function startClaimLoop(queue: ClaimQueue): ClaimLoop {

@@ -2,8 +2,8 @@
 import type { Sql } from 'postgres'
 
 /**
- * Narrows to rows whose columns equal the values of a query. One that is unset or empty is no
- * filter: what binds rows to their owner is no place for this.
+ * Narrows to rows whose columns equal the values of a query. A value that is unset or empty does
+ * not filter, so never use this for the condition that binds rows to their owner.
  */
 export function equal(sql: Sql, values: Readonly<Record<string, string | boolean | undefined>>) {
   const set = Object.entries(values).filter(([, value]) => value !== undefined && value !== '')
@@ -27,13 +27,16 @@ interface Listed {
   readonly alias?: string
   /** The column of ids. */
   readonly id?: string
-  /** The account whose rows are listed: an id of another one is behind nothing. */
+  /**
+   * The account whose rows are listed: with an id of another account as the cursor, the page is
+   * empty.
+   */
   readonly accountId?: string | undefined
 }
 
 /**
- * Narrows `table`, listed by creation with the newest first, to the rows behind the cursor: the
- * last id of the page before.
+ * Narrows `table`, listed by creation with the newest first, to the rows after the cursor, which is
+ * the last id of the previous page.
  */
 export function behind(
   sql: Sql,

@@ -15,7 +15,7 @@ export interface ServerFinding {
   readonly message: string
 }
 
-/** Returns a finding for each check, in their order. */
+/** Returns a finding for each check, in order. */
 export function judgeServer(server: ServerRow): readonly ServerFinding[] {
   return [
     ...judgeVersion(server),

@@ -64,7 +64,7 @@ export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase
     return await openEmbedded(options)
   } catch (error) {
     if (!isUnavailable(error)) throw error
-    // The run before has stopped the server that was found: now one is started.
+    // The previous run has stopped the server that was found, so a new one is started.
     return await openEmbedded(options)
   }
 }
@@ -160,7 +160,8 @@ async function openPool(
   const examine = async () => {
     await check?.()
     for (const warning of await refuseUnsafe(sql)) onWarning(warning)
-    // What follows has a connection of each client, and fails for none that is slow to open.
+    // Opens a connection of each client now, so that nothing later fails because one is slow to
+    // open.
     if (!patient) await ping(pagesSql)
   }
   try {

@@ -1,4 +1,4 @@
-/** Checks that the database responds, and that it still is one on which money is safe. */
+/** Checks that the database responds, and that its settings still keep the books safe. */
 import type { Sql } from 'postgres'
 import { withinTime } from '../lib/queues/within-time.ts'
 import { findRefusal } from './judge-server.ts'

@@ -61,9 +61,9 @@ export async function callFunctions(
 }
 
 /**
- * Empties a statement that has succeeded. The client refers to its query from functions that the
- * engine allocates in the old generation, so each query outlives its call by many minor
- * collections, with all it has sent and received.
+ * Empties a statement that has succeeded. Functions that the engine allocates in the old generation
+ * refer to the client's query, so each query would outlive its call by many minor collections, with
+ * everything it has sent and received.
  */
 function clear(query: object, rows: unknown[]): void {
   Object.assign(query, { args: NOTHING, parameters: NOTHING })

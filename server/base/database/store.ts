@@ -18,11 +18,11 @@ export interface ServerRow {
   readonly may_create: boolean
   /** Null in an empty database. */
   readonly may_write: boolean | null
-  /** Row-level security without a policy: the role sees no row. */
+  /** True if there is row-level security without a policy, so that the role sees no rows. */
   readonly hides_rows: boolean
   readonly replication_role: string
   readonly max_connections: number
-  /** Kept for superusers and the like. */
+  /** Connections that are reserved for superusers and the like. */
   readonly reserved_connections: number
   /** Limits of the role and of the database; -1 without one. */
   readonly role_connections: number
@@ -31,7 +31,7 @@ export interface ServerRow {
   readonly replicas: number
   readonly sync_standbys: string
   readonly autovacuum: string
-  /** Without these counts autovacuum finds no table. */
+  /** Without these statistics, autovacuum does not find the tables that need it. */
   readonly track_counts: string
 }
 

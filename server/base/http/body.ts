@@ -19,11 +19,11 @@ const JSON_TYPES = /^(application\/([\w.+-]+\+)?json|text\/(plain|json))\s*(;|$)
 
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
 
-/** A body that is longer arrives on disk: it may be held up at any byte. */
+/** A longer body is collected on disk, since its sender may stop at any byte. */
 const ARRIVING_BYTES_MAX = 1024 * 1024
-/** The text of a longer body is outside of the heap, and is counted in pieces of so many bytes. */
+/** The text of a longer body is outside the heap, and is counted in pieces of this many bytes. */
 const LONG_BYTES = 1024 * 1024
-/** A complete body waits so long for its share of memory. */
+/** The longest time that a complete body waits for its share of memory. */
 const ROOM_WAIT_MS = 20_000
 const TOO_MUCH =
   'the requests of this account that run here are too large together: send fewer of them at once'
@@ -41,7 +41,7 @@ export function expectJson({ headers }: IncomingMessage): void {
  */
 export async function readBody(context: Context, limitBytes: number): Promise<Buffer> {
   const encoding = openEncoded(context.request, limitBytes)
-  // The parser of HTTP copies each chunk into a buffer of its own.
+  // The HTTP parser copies each chunk into a buffer of its own.
   let gathering = gather(context, true)
   try {
     await collect(context, context.request, gathering, limitBytes)
@@ -63,9 +63,9 @@ export async function readBody(context: Context, limitBytes: number): Promise<Bu
     const loaded = gathering.load()
     const body = loaded instanceof Promise ? await loaded : loaded
     if (body.length <= LONG_BYTES) portion.noteInHeap(body.length)
-    // It runs in any case, but others wait for what it takes.
+    // This request runs in any case, but others wait for the memory that it takes.
     else portion.force(countWideBytes(body))
-    // What reads and judges it follows at once.
+    // Parsing and validating it follow at once.
     if (body.length >= SHARED_BYTES) await context.memory.loop.turn(accountOf(context))
     return body
   } finally {
@@ -82,7 +82,10 @@ export async function readJsonBody(context: Context, limitBytes: number): Promis
   return isMarked ? body.subarray(BYTE_ORDER_MARK.length) : body
 }
 
-/** Returns the bytes of the pieces that are no ASCII: their text takes two for each character. */
+/**
+ * Returns the bytes of the pieces that are not ASCII: their text takes two bytes for each
+ * character.
+ */
 function countWideBytes(body: Buffer): number {
   let bytes = 0
   for (let at = 0; at < body.length; at += LONG_BYTES) {
@@ -135,7 +138,7 @@ function collect(
       reject(cause instanceof GatewayError ? cause : bodyCutOff(cause)),
     )
     content.on('close', () => {
-      // An error costs microseconds, and every body is closed in the end.
+      // Creating an error costs microseconds, and every body is closed in the end.
       if (!content.readableEnded) reject(bodyCutOff())
     })
   })

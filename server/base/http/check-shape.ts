@@ -16,8 +16,8 @@ export type Checked<Value> =
   | FieldFault
 
 /**
- * One problem is reported, so a list is read up to its first wrong entry, however long it is. The
- * types leave the option out; tests/endpoints/first-problem.test.ts shows that it works.
+ * Only one problem is reported, so a list is read only up to its first wrong entry. The library's
+ * types omit this option; tests/endpoints/first-problem.test.ts shows that it works.
  */
 const READING = { error: describeProblem, abortEarly: true }
 
@@ -44,7 +44,7 @@ function describeIssue(issue: Issue | undefined): FieldFault {
   return { param: printPath(path), problem: message }
 }
 
-/** Further ones are left out. */
+/** Further problems are omitted. */
 const FAULTS_MAX = 20
 
 /**

@@ -33,7 +33,7 @@ const PLAIN: ResponsePolicy = { compresses: false }
 
 export interface Context {
   readonly requestId: string
-  /** The caller's own id of this request. */
+  /** The caller's own id for this request. */
   readonly clientRequestId: string | undefined
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -51,15 +51,18 @@ export interface Context {
   readonly facts: LogFacts
   readonly trace: TraceContext | undefined
   readonly memory: Memory
-  /** Released when nothing of the request runs any more; absent if it uses nothing. */
+  /** Released when no part of the request runs any longer; absent if it uses nothing. */
   portions?: Portion[]
   /** Bytes of its body, decoded, once it has arrived. */
   bodyBytes: number
   /** Kept with its hold and its record; set before the hold is taken. */
   labels?: CallLabels
-  /** Throws if too much of its caller was refused since it arrived; absent without a key. */
+  /**
+   * Throws if too many of the caller's requests have been refused since it arrived; absent without
+   * a key.
+   */
   checkAgain?: () => void
-  /** The rest of the caller's rates; absent without limits. */
+  /** The rest of the caller's rate limits; absent without limits. */
   rates?: KnownRates
   /** Set once money is held for it. */
   isAccepted?: true
@@ -76,7 +79,9 @@ interface ResponseEnd {
 }
 
 const SWITCHING_PROTOCOLS = 101
-/** Of a request whose caller left before the head of a response was sent, as proxies log it. */
+/**
+ * The status of a request whose caller left before the response head was sent, as proxies log it.
+ */
 export const CALLER_LEFT = 499
 
 /** Returns how a response that has been closed ended. */
@@ -116,7 +121,7 @@ export interface LogFacts {
   operation?: string
   isStream?: boolean
   attemptFacts?: AttemptFacts[]
-  /** The vendor's id of the answer. */
+  /** The vendor's id for the answer. */
   answerId?: string
 }
 
@@ -156,17 +161,17 @@ export function createContext(
   }
 }
 
-/** Notes what is left of the caller's rates, for the headers of its response. */
+/** Notes what is left of the caller's rate limits, for the response headers. */
 export function noteRates(context: Context, rates: Omit<KnownRates, 'atMs'>): void {
   context.rates = { ...rates, atMs: Date.now() }
 }
 
-/** Returns the account that a request's bytes count for: none before it is identified. */
+/** Returns the account that a request's bytes count towards: none before it is identified. */
 export function accountOf({ facts }: Pick<Context, 'facts'>): string {
   return facts.accountId ?? ''
 }
 
-/** Runs what only counts or logs once the caller has the answer, or has left. */
+/** Runs work that only counts or logs, once the caller has the answer or has left. */
 export function afterAnswer(context: Context, count: () => void): void {
   if (context.end) {
     count()
@@ -184,7 +189,7 @@ export function endContext(context: Context): void {
   for (const count of later) count()
 }
 
-/** Returns a portion that is released once nothing of the request runs any more. */
+/** Returns a portion that is released once no part of the request runs any longer. */
 export function takePortion(context: Context, kind: MemoryKind): Portion {
   const portion = context.memory.bytes.portion(accountOf(context), kind)
   context.portions ??= []
@@ -201,8 +206,8 @@ function readClientRequestId(headers: IncomingHttpHeaders): string | undefined {
 }
 
 /**
- * Adds the time since `startedAt`, a performance.now(), to one part of the call. What follows is
- * work for its request again.
+ * Adds the time since `startedAt`, a performance.now(), to one part of the call. The work that
+ * follows is counted for its request again.
  */
 export function noteTime(context: Context, part: TimedPart, startedAt: number): void {
   const { timings } = context

@@ -27,7 +27,7 @@ function createDeflateDecoder([first = 0]: Buffer, chunkSize: number) {
   return (first & 0x0f) === 8 ? createInflate({ chunkSize }) : createInflateRaw({ chunkSize })
 }
 
-/** Each gets the first bytes, and the size of its buffers. */
+/** Each function gets the first bytes, and the size of its buffers. */
 const DECODERS = {
   gzip: (_first: Buffer, chunkSize: number) => createGunzip({ chunkSize }),
   deflate: createDeflateDecoder,
@@ -51,9 +51,9 @@ const WINDOW_BYTES: Readonly<Record<Encoding, number>> = {
   zstd: 8 * 1024 * 1024,
 }
 
-/** A body waits so long for a decoder. */
+/** The longest time that a body waits for a decoder. */
 const DECODER_WAIT_MS = 20_000
-const TOO_MANY = 'this account has too many encoded bodies under way here: send fewer at once'
+const TOO_MANY = 'this account has too many encoded bodies in progress here: send fewer at once'
 
 /**
  * Tells a caller that waits to send the body, and returns its encoding. Throws 413 for a declared
@@ -92,7 +92,7 @@ export async function readContent<T>(
   )
 }
 
-/** Ends the stream in any case; one that fails before or after it is read harms nobody. */
+/** Ends the stream in any case; an error before or after it is read is ignored. */
 async function readDecoded<T>(content: Readable, read: (content: Readable) => Promise<T>) {
   content.on('error', ignore)
   try {
@@ -103,9 +103,9 @@ async function readDecoded<T>(content: Readable, read: (content: Readable) => Pr
 }
 
 /**
- * Decodes a body that has arrived: only then, since a few bytes may expand to many, which a caller
- * could keep in memory by holding up the last one. `read` gets the content, which fails as that of
- * `readContent`. Rejects with 429 or 503 without a free decoder.
+ * Decodes a body only after it has arrived completely, since a few bytes may expand to many, which
+ * a caller could keep in memory by withholding the last one. `read` gets the content, which fails
+ * as that of `readContent`. Rejects with 429 or 503 without a free decoder.
  */
 export async function decodeGathered(
   context: Context,
@@ -120,7 +120,7 @@ export async function decodeGathered(
     context.checkAgain?.()
     const source = sent.stream()
     const content = decode(source, encoding, bytesMax, () => source.readableEnded)
-    // It may be read from a disk that fails.
+    // It may be read from a disk, which can fail.
     source.once('error', (cause) => content.destroy(cause))
     await readDecoded(content, read).finally(() => source.destroy())
   } finally {
@@ -167,7 +167,7 @@ function decode(
         done(new GatewayError('too_large', { message }))
       } else done(null, chunk)
     },
-    /** Refuses bytes behind the end of the data: all decoders but gzip's would ignore them. */
+    /** Refuses bytes after the end of the data: all decoders except gzip's would ignore them. */
     flush(done) {
       const decodedBytes = decoder?.bytesWritten ?? 0
       if (decoder) source.unpipe(decoder)
@@ -206,7 +206,7 @@ function decode(
     source.off('data', onData)
     if (!decoder) return
     source.unpipe(decoder)
-    // What is left of it is discarded: the connection serves further requests.
+    // The rest of the body is discarded, since the connection serves further requests.
     source.resume()
     decoder.destroy()
   })

@@ -41,14 +41,16 @@ const TURNS_MAX = 10_000
 const SHORT_TURN_MS = 0.3
 /** Time and turns after which a process that is never idle stops waiting for a short turn. */
 const SHORT_TURN_WAIT_MS = 1_000
-/** A machine that stalls once for that long is no such process: its next turn is a short one. */
+/**
+ * A single stall of the machine for that long does not count: the next turn is a short one again.
+ */
 const LONG_TURNS_MIN = 10
 
 /**
  * Closing a listener resets the connections in the kernel's backlog. The server accepts one of them
- * in each turn of the event loop, so after turns without a new one the backlog is empty. The
- * loop sees it before the other work of a turn, during which the kernel may add another connection:
- * the turn before the close must be a short one.
+ * in each turn of the event loop, so after turns without a new one the backlog is empty. The loop
+ * accepts connections before the other work of a turn, during which the kernel may add another one,
+ * so the turn before the close must be a short one.
  */
 export async function untilBacklogEmpty(server: NetServer): Promise<void> {
   let accepted = 0
@@ -71,7 +73,7 @@ export async function untilBacklogEmpty(server: NetServer): Promise<void> {
   }
 }
 
-/** Listens. The address that cannot be used is named by the caller. */
+/** Listens. The caller of this function explains an address that cannot be used. */
 export async function openEntrance(
   server: Server,
   { host, port }: { readonly host: string; readonly port: number },

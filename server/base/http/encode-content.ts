@@ -1,13 +1,13 @@
 /**
- * Compresses whole responses for callers that accept it. Event streams stay plain: an event costs
- * 45 us of CPU, as much as all else that is done for it, and bytes inside an encoder are lost when
- * a stream breaks off.
+ * Compresses whole responses for callers that accept it. Event streams stay plain: compressing an
+ * event costs 45 us of CPU, as much as everything else that is done for it, and bytes inside an
+ * encoder are lost when a stream breaks off.
  */
 import { brotliCompress, constants, deflate, gzip, zstdCompress } from 'node:zlib'
 
 export type ContentEncoding = 'gzip' | 'deflate' | 'br' | 'zstd'
 
-/** Preferred among equals: a large document costs zstd an eighth of gzip's time. */
+/** Preferred if weights are equal: for a large document, zstd takes an eighth of gzip's time. */
 const FOR_DOCUMENTS: readonly ContentEncoding[] = ['zstd', 'br', 'gzip', 'deflate']
 
 /** Shorter documents fit in a packet as they are. */

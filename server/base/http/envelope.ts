@@ -56,7 +56,7 @@ export function errorHeaders(error: GatewayError): Record<string, string> {
   return headers
 }
 
-/** Names of statuses that clients of Google's API read (docs/protocols/google.md#errors). */
+/** Names of statuses for clients of Google's API (docs/protocols/google.md#errors). */
 const GOOGLE_NAMES: Readonly<Record<number, string>> = {
   401: 'UNAUTHENTICATED',
   402: 'FAILED_PRECONDITION',
@@ -85,7 +85,10 @@ function renderGoogleError(error: GatewayError): unknown {
 
 const GOOGLE_TYPES = 'type.googleapis.com/google.rpc.'
 
-/** Lists the time to wait and the budget that refused. Metadata are texts, so null is left out. */
+/**
+ * Lists the time to wait and the budget that refused the call. Metadata values are strings, so null
+ * is omitted.
+ */
 function listGoogleDetails({ details: { retryAfterSeconds, budget, code } }: GatewayError) {
   const found: object[] = []
   if (retryAfterSeconds !== undefined) {

@@ -1,13 +1,16 @@
-/** Headers that tell what is left of the caller's rates, in the form of the vendor's SDKs. */
+/**
+ * Headers that state what is left of the caller's rate limits, in the form that the vendors' SDKs
+ * read.
+ */
 import type { Envelope } from './envelope.ts'
 
 const KINDS = ['requests', 'tokens'] as const
 
-/** The rest of a limit of a minute. */
+/** The rest of a limit per minute. */
 interface Rate {
   readonly limit: number
   readonly remaining: number
-  /** Milliseconds until all of it is free again. */
+  /** Milliseconds until the whole limit is free again. */
   readonly resetMs: number
 }
 

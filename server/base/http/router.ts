@@ -32,7 +32,9 @@ export interface PathHint {
   readonly message: string
 }
 
-/** Exceeds any request line, so that overlong ids are refused by their look-up instead. */
+/**
+ * Longer than any request line, so that overlong ids are refused when they are looked up instead.
+ */
 const PATH_LENGTH_MAX = 65_536
 const UNKNOWN_CHARACTER = encodeURIComponent('\uFFFD')
 const EMPTY_QUERY = new URLSearchParams()
@@ -123,7 +125,7 @@ function correctVersion(path: string): string {
   return once === path ? `/v1${path}` : once
 }
 
-/** Returns a route's path without what a parameter must look like. */
+/** Returns a route's path without the patterns of its parameters. */
 function readable(path: string): string {
   return path.replaceAll('(^.+)', '').replaceAll('::', ':')
 }

@@ -1,12 +1,12 @@
 /**
- * Sends a large document at the pace of its reader. What a reader leaves behind waits in a file, so
- * that answers to callers that do not read take no memory.
+ * Sends a large document at the pace of its reader. What the reader has not yet read waits in a
+ * file, so that answers to callers that do not read take no memory.
  */
 import type { ServerResponse } from 'node:http'
 import type { SpillFile } from '../lib/memory/spill-file.ts'
 import { accountOf, type Context } from './context.ts'
 
-/** Smaller documents mostly fit into what the system keeps of a connection. */
+/** Smaller documents usually fit into the system's buffers of a connection. */
 export const LARGE_BYTES = 1024 * 1024
 const PIECE_BYTES = 256 * 1024
 /** A reader of usual speed is never slower for one piece. */
@@ -23,7 +23,10 @@ export function sendLarge(context: Context, document: Buffer): void {
 
 class LargeDocument {
   private readonly context: Context
-  /** Not sent yet; the only reference to it, which is given up once it is in a file. */
+  /**
+   * The part that is not sent yet. This is the only reference to it, and is dropped once the part
+   * is in a file.
+   */
   private rest: Buffer | undefined
 
   constructor(context: Context, document: Buffer) {
@@ -42,24 +45,24 @@ class LargeDocument {
       if (file) await this.sendFromFile(file)
       if (!response.destroyed) response.end()
     } catch {
-      // There is no room for it on disk either: the response is cut off.
+      // There is no room on disk either, so the response is cut off.
       response.destroy()
     } finally {
       clearTimeout(late)
     }
   }
 
-  /** Sends as long as the reader is fast enough. Returns the file that has what is left then. */
+  /** Sends as long as the reader is fast enough. Returns the file with the rest. */
   private async sendFromMemory(bytes: number): Promise<SpillFile | undefined> {
     const { response, memory } = this.context
     const portion = memory.bytes.portion(accountOf(this.context), 'answer')
     const patienceMs = portion.grow(bytes) ? PATIENCE_MS : 0
-    // It is in memory in any case: what needs more there waits until it is in a file.
+    // The document is in memory in any case: others that need memory wait until it is in a file.
     if (patienceMs === 0) portion.force(bytes)
     let isFast = true
     try {
       while (this.rest && isFast && !response.destroyed) {
-        // Copied: a part that waits to leave would keep the whole in memory.
+        // Copied, because a part that waits to be sent would keep the whole document in memory.
         const piece = Buffer.from(this.takePiece(PIECE_BYTES))
         isFast = response.write(piece) || (await drained(response, patienceMs))
       }
@@ -103,7 +106,7 @@ class LargeDocument {
   }
 }
 
-/** Resolves once the response takes more or is over; to false if it has not within the time. */
+/** Resolves once the response accepts more or is over; to false if neither happens in time. */
 function drained(response: ServerResponse, withinMs?: number): Promise<boolean> {
   if (response.destroyed) return Promise.resolve(true)
   return new Promise((resolve) => {

@@ -85,9 +85,9 @@ export function createHttpServer(
 }
 
 /**
- * Other upgrades, such as HTTP/2 in clear text, are declined: the request is served as it is. So is
- * one that has a body, or that was sent before the answer to an earlier request: its connection is
- * still needed for that.
+ * Other upgrades, such as HTTP/2 in clear text, are declined, and the request is served without
+ * one. The same applies to an upgrade request that has a body, or that was sent before an earlier
+ * request was answered: its connection is still needed for that.
  */
 function wantsSocket({ method, headers, socket }: IncomingMessage): boolean {
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false
@@ -95,7 +95,7 @@ function wantsSocket({ method, headers, socket }: IncomingMessage): boolean {
   return encoding === undefined && Number(length) === 0 && !isInUse(socket)
 }
 
-/** Node's own note of the response that is being sent, which its types lack. */
+/** Node's internal reference to the response that is being sent, which its types lack. */
 function isInUse(socket: Socket & { readonly _httpMessage?: unknown }): boolean {
   return Boolean(socket._httpMessage)
 }

@@ -1,6 +1,6 @@
 /**
- * The trace that a request belongs to, by W3C Trace Context: the caller's, or one of our own. Its
- * header goes on to upstreams with the id of the attempt.
+ * The trace that a request belongs to, by W3C Trace Context: the caller's, or one of our own. The
+ * header is passed to upstreams with the id of the attempt.
  */
 import { randomBytes } from 'node:crypto'
 
@@ -20,7 +20,9 @@ export interface TraceParent {
   readonly sampled: boolean
 }
 
-/** Accepts version 00, and later ones that begin alike; undefined for anything else. */
+/**
+ * Accepts version 00, and later versions that begin in the same way; undefined for anything else.
+ */
 export function parseTraceParent(header: unknown): TraceParent | undefined {
   if (typeof header !== 'string') return undefined
   const found = /^(?!ff)[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(?:-|$)/.exec(header)

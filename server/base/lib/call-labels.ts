@@ -10,7 +10,9 @@ export interface CallLabels {
 /** Tags that a key has, and tags that a caller may add. */
 export const TAGS_MAX = 8
 const TAG_LENGTH_MAX = 64
-/** Commas separate tags, and the others would be escaped in JSON, on whose text an index is. */
+/**
+ * Commas separate tags, and the other characters would be escaped in JSON, whose text is indexed.
+ */
 const TAG = /^[^\p{Cc}\p{Cs},"[\]\\]+$/u
 
 /** Returns what is wrong with a list of tags, or undefined. */

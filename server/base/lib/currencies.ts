@@ -1,6 +1,6 @@
 /** The currencies that accounts pay in and models are sold in. */
 
-/** Codes of ISO 4217 that stand for no money: for tests, and for no currency. */
+/** Codes of ISO 4217 that are not money: the test code, and the code for no currency. */
 const NO_MONEY: readonly string[] = ['XTS', 'XXX']
 const CURRENCIES = new Set(
   Intl.supportedValuesOf('currency').filter((code) => !NO_MONEY.includes(code)),

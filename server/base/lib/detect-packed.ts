@@ -25,7 +25,7 @@ export interface Packing {
 
 interface Signature extends Packing {
   readonly start: Buffer
-  /** Raw samples may begin like this, texts never do. */
+  /** Raw audio samples may begin like this, but texts never do. */
   readonly textOnly?: true
 }
 
@@ -52,7 +52,7 @@ const FIRST_BYTES: ReadonlySet<number | undefined> = new Set(
 const PIECE_BYTES_MIN = 16 * 1024
 const PIECE_BYTES_MAX = 1024 * 1024
 
-/** Returns the size of the buffers in which so many packed bytes are decompressed. */
+/** Returns the buffer size for decompressing this many packed bytes. */
 export function chunkSizeFor(packedBytes: number): number {
   return Math.min(PIECE_BYTES_MAX, Math.max(PIECE_BYTES_MIN, packedBytes * 4))
 }

@@ -122,7 +122,7 @@ export interface BillingFacts {
 
 export interface BudgetFacts {
   readonly budget_id: string
-  /** When it begins anew; null for never. */
+  /** When the budget resets; null for never. */
   readonly resets_at: string | null
 }
 
@@ -140,7 +140,7 @@ export interface ErrorDetails {
   readonly billing?: BillingFacts
   /** The budget that a call does not fit. */
   readonly budget?: BudgetFacts
-  /** `details` of the nested form, by which SDKs mend the request themselves. */
+  /** `details` of the nested form, by which SDKs correct the request themselves. */
   readonly forSdk?: Readonly<Record<string, unknown>>
   /** Replaces the table's `retry`; see ErrorRow. */
   readonly retry?: boolean
@@ -170,7 +170,10 @@ export class GatewayError extends Error {
     return this.details.status ?? ERRORS[this.row].status
   }
 
-  /** The name in logs and metrics: a full budget is no empty balance, though both are a 402. */
+  /**
+   * The name in logs and metrics, which distinguishes a used-up budget from an empty balance: both
+   * are a 402.
+   */
   get outcome(): ErrorName | 'budget_exceeded' {
     return this.details.budget ? 'budget_exceeded' : this.row
   }

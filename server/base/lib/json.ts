@@ -8,7 +8,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Returns true for a member that is not there or not set. */
+/** Returns true for a member that is absent or null. */
 export function isAbsent(value: unknown): value is undefined | null {
   return value === undefined || value === null
 }
@@ -24,13 +24,16 @@ export function asString(value: unknown): string | undefined {
 
 const BYTE_ORDER_MARK = '\uFEFF'
 
-/** The other reader takes up to ten times as long; nothing else runs meanwhile, 25 ms here. */
+/**
+ * The exact reader takes up to ten times as long, and nothing else runs meanwhile: 25 ms for this
+ * size.
+ */
 const ESCAPED_BYTES_MAX = 256 * 1024
 
 /**
  * Parses JSON with or without a byte order mark. Returns undefined for invalid JSON. The engine may
- * take a key with an escape for a key of another document: such documents are read without it,
- * unless they are large.
+ * mistake an escaped key for a key of another document, so documents with such keys are read by the
+ * other reader, unless they are large.
  */
 export function tryParseJson(bytes: Buffer): unknown {
   const text = bytes.toString('utf8')

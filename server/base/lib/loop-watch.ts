@@ -1,7 +1,7 @@
 /**
  * Finds what blocks the event loop. While one piece of work runs, no other request of the process
- * is served, so the watch runs always: a late timer means that the loop was blocked, and notes on
- * the requests that are worked on name the one. A note costs one reading of the clock.
+ * is served, so the watch runs always: a late timer means that the loop was blocked, and notes of
+ * which request is being worked on identify the cause. A note costs one reading of the clock.
  */
 
 /** A request, as far as it is known yet. */
@@ -22,7 +22,7 @@ export interface HeldLoop {
 type Report = (held: HeldLoop) => void
 
 const HELD_MS = 200
-/** The most by which a loop that is held up is measured too short. */
+/** The most by which the measured duration of a block may be too short. */
 const TICK_MS = 20
 
 /** There is one event loop, however many gateways a test runs on it. */
@@ -36,7 +36,7 @@ let currentAt = 0
 let longest: NotedWork | undefined
 let longestMs = 0
 
-/** Notes that what follows in this turn of the event loop is done for a request. */
+/** Notes that the rest of this turn of the event loop is work for a request. */
 export function noteWork(work: NotedWork): void {
   if (timer) begin(work, performance.now())
 }
@@ -50,7 +50,10 @@ function begin(work: NotedWork | undefined, now: number): void {
   currentAt = now
 }
 
-/** Reports each time in which the event loop stood still, once it is over. Returns the end. */
+/**
+ * Reports each time that the event loop was blocked, once it is over. Returns a function that stops
+ * the watch.
+ */
 export function watchLoop(report: Report): () => void {
   reports.add(report)
   if (!timer) {
@@ -84,7 +87,7 @@ function tick(): void {
   restart(now)
 }
 
-/** Forgets the work, too, which would stay in memory. */
+/** Also drops the reference to the work, which would otherwise stay in memory. */
 function restart(now: number): void {
   tickAt = now
   current = undefined

@@ -2,7 +2,9 @@
 import { BlockList, isIP } from 'node:net'
 
 export interface Networks {
-  /** False for a text that is no address. An IPv4 address that is mapped to IPv6 counts as IPv4. */
+  /**
+   * False for a text that is not an address. An IPv4 address that is mapped to IPv6 counts as IPv4.
+   */
   has(address: string): boolean
 }
 
@@ -34,8 +36,8 @@ export function createNetworks(list: readonly string[]): Networks {
 }
 
 /**
- * Returns an address or a network in its one form: bits beyond the prefix are zero, and IPv4 that
- * is mapped to IPv6 is IPv4. Returns undefined for any other text.
+ * Returns an address or a network in its canonical form: bits beyond the prefix are zero, and IPv4
+ * that is mapped to IPv6 is IPv4. Returns undefined for any other text.
  */
 export function readNetwork(text: string): string | undefined {
   const [address = '', prefix, ...rest] = text.split('/')
@@ -52,7 +54,7 @@ export function readNetwork(text: string): string | undefined {
   return write4(clear(read4(plain), most - bits)) + suffix(bits - MAPPED_BITS)
 }
 
-/** Returns networks in their one form, each once. Throws for a text that is none. */
+/** Returns networks in canonical form, each once. Throws for a text that is not a network. */
 export function readNetworks(list: readonly string[]): string[] {
   const read = list.map((text) => {
     const network = readNetwork(text.trim())

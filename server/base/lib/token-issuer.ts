@@ -1,4 +1,4 @@
-/** An issuer of tokens that are taken in place of API keys, as the catalog defines it. */
+/** An issuer of tokens that are accepted in place of API keys, as the catalog defines it. */
 
 /** The name of a claim, or a path such as `realm_access.roles` where no claim has that name. */
 export interface ClaimRule {
@@ -23,7 +23,7 @@ export interface TokenIssuer {
   readonly end_user?: ClaimRule | undefined
   /** Null: every model. */
   readonly models: readonly string[] | null
-  /** Of each subject. */
+  /** The limits of each subject. */
   readonly limits: {
     readonly requests_per_minute?: number
     readonly tokens_per_minute?: number

@@ -40,7 +40,10 @@ export const UNITS = [
 
 export type Unit = (typeof UNITS)[number]
 
-/** Returns true for units that no vendor prices one by one: tokens, characters, parts of money. */
+/**
+ * Returns true for units that no vendor prices individually: tokens, characters, fractions of a
+ * currency unit.
+ */
 export function isPricedByMany(unit: Unit): boolean {
   return /token|^character$|^vendor_cost$/.test(unit)
 }

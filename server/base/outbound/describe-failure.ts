@@ -1,4 +1,4 @@
-/** Describes failed requests to a caller's URL for the owner of the URL. */
+/** Describes failed requests to a caller's URL, in words for the owner of the URL. */
 
 export interface OutboundFailure {
   readonly outcome: 'refused' | 'unresolved' | 'timeout' | 'failed' | 'stopped'

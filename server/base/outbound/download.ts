@@ -51,7 +51,7 @@ export async function downloadGuarded(
   }
 }
 
-/** Returns the address of a redirect as it is written, since its spelling is judged as well. */
+/** Returns the address of a redirect as it is written, since its spelling is checked as well. */
 function followFrom(url: string, location: string): string | undefined {
   return URL.canParse(location) ? location : URL.parse(location, url)?.href
 }

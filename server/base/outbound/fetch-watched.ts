@@ -1,17 +1,18 @@
 /**
- * A `fetch` for one server that may accept and say nothing. A request without an answer for some
- * seconds makes one probe, which a slow upload does not fail; if that is not answered either, the
- * server is away: what waits is aborted, and further requests fail at once until a probe passes.
+ * A `fetch` for one server that may accept connections without ever answering. If a request gets no
+ * answer for some seconds, one probe is sent, so that a slow upload is not mistaken for a failure.
+ * If the probe is not answered either, the server is considered away: waiting requests are aborted,
+ * and further ones fail at once until a probe succeeds.
  */
 import { Readable } from 'node:stream'
 import { withinTime } from '../lib/queues/within-time.ts'
 
 export interface WatchTimes {
-  /** A request that waits for so long makes a probe. */
+  /** A request that waits this long causes a probe. */
   readonly patienceMs: number
-  /** A probe without an answer for so long has failed. */
+  /** A probe that is not answered within this time has failed. */
   readonly probeMs: number
-  /** Wait between two probes of a server that is away, at first and at most. */
+  /** The first and the longest wait between two probes of a server that is away. */
   readonly retryMsMin: number
   readonly retryMsMax: number
 }
@@ -36,8 +37,8 @@ export interface WatchedFetch {
 }
 
 /**
- * `probe` sends a request by the `fetch` that it gets; any answer to that will do. `onChange` is
- * called with false when the server goes away, and with true when it is back.
+ * `probe` sends a request with the `fetch` that it is given; any answer counts as a success.
+ * `onChange` is called with false when the server goes away, and with true when it is back.
  */
 export function watchFetch(
   probe: (fetch: typeof globalThis.fetch) => Promise<unknown>,
@@ -136,13 +137,13 @@ async function probeOnce(
 }
 
 /**
- * Returns what a server sends; it fails with ServerAway if nothing comes for so long. Destroyed, it
- * gives the connection back at once, also before it is read: a generator that has not begun has no
- * end of its own.
+ * Returns the body that a server sends; it fails with ServerAway if nothing arrives for this long.
+ * Destroying it releases the connection at once, even before it is read: a generator that has not
+ * started never runs its cleanup.
  */
 export function openWatched(body: ReadableStream<Uint8Array>, idleMs: number): Readable {
   const readable = Readable.from(readWatched(body, idleMs), { objectMode: false })
-  // One that is read is locked, and the generator cancels it.
+  // A body that is being read is locked, and the generator cancels it.
   return readable.once('close', () => void body.cancel().catch(() => undefined))
 }
 

@@ -4,8 +4,8 @@ import type { Guard } from './guard.ts'
 const HEAD_MS = 3_000
 
 /**
- * Returns undefined if the server does not answer HEAD, which is no reason to refuse the file.
- * Never rejects.
+ * Returns undefined if the server does not answer HEAD, which does not rule out the file. Never
+ * rejects.
  */
 export async function measureUrl(
   guard: Guard,

@@ -70,7 +70,7 @@ export function isLoopbackName(host: string): boolean {
 }
 
 /**
- * Refuses ambiguous addresses: a URL parser reads `1.2.3` as 1.2.0.3, and takes names that no
+ * Refuses ambiguous addresses: a URL parser reads `1.2.3` as 1.2.0.3, and accepts names that no
  * resolver does.
  */
 function judgeSpelling(authority: string, host: string, port: number): string | undefined {

@@ -1,7 +1,7 @@
 /**
  * OpenTelemetry's SDK, which reads its own variables (`OTEL_*`) from the process's environment.
- * This file is loaded only when they name an exporter: nothing else imports the SDK. What a
- * collector does not take is dropped, counted and reported; it never holds up a call.
+ * This file is loaded only when they name an exporter: nothing else imports the SDK. Data that a
+ * collector does not accept is dropped, counted and reported; it never delays a call.
  */
 import {
   context,
@@ -40,7 +40,7 @@ import { createSpanWriter, PRESET_IDS, toParent } from './spans.ts'
 
 /** Longest wait for the collector when a process stops. */
 const FLUSH_MS = 5_000
-/** The same problem is reported once in this time. */
+/** The same problem is reported at most once within this time. */
 const REPORT_MS = 10 * 60_000
 
 const SAMPLERS = {
@@ -65,9 +65,9 @@ export interface Telemetry {
   note(context: Context): void
   /** Sends a line of the log. */
   send(line: LogLine): void
-  /** `count` gets the number of spans that the collector did not take, from now on. */
+  /** From now on, `count` is called with the number of spans that the collector did not accept. */
   onDropped(count: (spans: number) => void): void
-  /** Sends what waits, for five seconds at most, and ends. */
+  /** Sends waiting data, for five seconds at most, and shuts down. */
   stop(): Promise<void>
 }
 
@@ -76,7 +76,7 @@ export type IsSampled = (traceId: string, parent: TraceParent | undefined) => bo
 export interface TelemetryOptions {
   readonly version: string
   readonly sampling: Sampling
-  /** The most combinations of attributes with figures of their own. */
+  /** The most combinations of attributes with metrics of their own. */
   readonly placesMax: number
   /** Must not send its lines to the collector: they are about it. */
   readonly log: Log
@@ -92,7 +92,7 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
     // The environment's own service name and attributes take precedence.
     resource: defaultResource().merge(resourceFromAttributes(ours)),
     views: [{ meterName: 'tributary', aggregationCardinalityLimit: placesMax }],
-    // Whether a request is sampled is decided when it arrives, and its ids are made then.
+    // Whether a request is sampled is decided when it arrives, and its ids are created then.
     sampler: new AlwaysOnSampler(),
     idGenerator: PRESET_IDS,
     ...(exporter && { traceExporter: counted(exporter, (spans) => state.dropped(spans)) }),
@@ -193,7 +193,7 @@ function warner(log: Log): (error: unknown) => void {
   }
 }
 
-/** Returns true for a text that it has not been asked about lately. */
+/** Returns true for a text that it has not seen lately. */
 function once(): (text: string) => boolean {
   const seen = new Map<string, number>()
   return (text) => {

@@ -77,7 +77,7 @@ async function runOne(
   })
   worker.on('error', (error) => {
     const { pid } = worker.process
-    // A machine without room for another process: there is no `exit` of what never ran.
+    // If the machine has no room for another process, it never ran, so there is no `exit` event.
     if (pid === undefined) resolve(notStarted(error))
     else log.error({ pid, error }, 'a worker did not get a message')
   })
@@ -88,9 +88,12 @@ function notStarted(error: unknown): Ended {
   return { reason: `it cannot be started: ${error instanceof Error ? error.message : error}` }
 }
 
-/** No signal that it would have to handle ends such a worker. Its calls are closed by its lease. */
+/**
+ * A signal that the worker would have to handle cannot end it. Its calls are closed when its lease
+ * expires.
+ */
 function endSilent({ process: { pid } }: Worker, log: Pick<Log, 'error'>): void {
   const fields = { pid, seconds: SILENT_SECONDS }
-  log.error(fields, 'a worker does not answer: its event loop stands still, so it is ended')
+  log.error(fields, 'a worker does not answer because its event loop is blocked: ending it')
   if (pid !== undefined) process.kill(pid, 'SIGKILL')
 }

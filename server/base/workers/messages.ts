@@ -3,9 +3,9 @@
 /** From worker to supervisor. */
 export interface WorkerMessage {
   /**
-   * serving: it takes connections from now on. taken: it has the connection that it was handed.
-   * leaving: it wants no more. started: its start is complete. metrics, pong: the answers to a
-   * scrape and to a ping.
+   * serving: it accepts connections from now on. taken: it has received the connection that it was
+   * handed. leaving: it accepts no more connections. started: its start is complete. metrics, pong:
+   * the answers to a scrape and to a ping.
    */
   readonly tributary: 'serving' | 'taken' | 'leaving' | 'started' | 'metrics' | 'pong'
   /** With `metrics`, as the worker's registry has them. */

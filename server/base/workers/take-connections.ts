@@ -10,7 +10,9 @@ export function takeConnections(server: Server, port: number): Entrance {
   const left = Promise.withResolvers<void>()
   let isClosing = false
 
-  /** Lets the server emit `close` once its last connection has ended, as one that listened does. */
+  /**
+   * Makes the server emit `close` once its last connection has ended, as a listening server does.
+   */
   function closeIfDrained(): void {
     if (isClosing && openCount === 0) NetServer.prototype.close.call(server)
   }

@@ -1,10 +1,12 @@
-/** Notices a worker whose event loop stands still for good: it lives, and answers nothing. */
+/** Detects a worker whose event loop is blocked for good: it is alive but answers nothing. */
 import type { Worker } from 'node:cluster'
 import type { SupervisorMessage, WorkerMessage } from './messages.ts'
 
 const PING_MS = 5_000
-/** Unanswered pings in a row. They are counted, not timed: a supervisor that was itself held up
- * finds nobody silent. */
+/**
+ * Unanswered pings in a row. They are counted, not timed: a supervisor that was itself blocked does
+ * not take any worker for silent.
+ */
 const PINGS_MISSED_MAX = 6
 
 /** The time after which a silent worker is reported, in seconds. */

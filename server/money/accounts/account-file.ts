@@ -83,7 +83,7 @@ const account = z.strictObject({
   stored_bytes_max: z.int().min(0).nullable().default(null),
   keeps_prompts: z.boolean().default(true),
   low_balance_at: amount.nullable().default(null),
-  /** Absent: the one that it has stays; null: the base prices. */
+  /** Absent: the account keeps its list; null: the base prices. */
   price_list: z.string().min(1).max(64).nullable().optional(),
   keys: z.array(key).max(10_000).default([]),
 })

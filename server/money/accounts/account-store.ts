@@ -16,7 +16,7 @@ export interface AccountRow {
   readonly stored_bytes_max: number | null
   /** True if the gallery stores the prompts of images. */
   readonly keeps_prompts: boolean
-  /** Gets a webhook for each alert; null for none. */
+  /** Receives a webhook for each alert; null for none. */
   readonly alert_url: string | null
   /** An alert is sent when the balance falls below; null for none. */
   readonly low_balance_at: bigint | null
@@ -25,7 +25,7 @@ export interface AccountRow {
   readonly held: bigint
   readonly debt: bigint
   readonly keys: number
-  /** The list that it has; null: the base prices. */
+  /** The account's list; null: the base prices. */
   readonly price_list: string | null
 }
 
@@ -83,7 +83,10 @@ export async function updateStatus(
 /** Absent members stay unchanged; null removes the limit. */
 export type LimitsChange = { readonly [name in keyof CallLimits]: number | null }
 
-/** Changes some limits, whoever changes others at once. Returns false without the account. */
+/**
+ * Changes some limits, and leaves others to concurrent changes. Returns false if the account does
+ * not exist.
+ */
 export async function updateLimits(sql: Sql, id: string, change: LimitsChange): Promise<boolean> {
   const updated = await sql`
     update account set limits = jsonb_strip_nulls(limits || ${JSON.stringify(change)}::text::jsonb)

@@ -10,7 +10,7 @@ export interface CallLimits {
 }
 
 export interface KeyTags {
-  /** Of every call. */
+  /** Tags of every call. */
   readonly tags: readonly string[]
   /** Callers may add tags of their own. */
   readonly allowTags: boolean
@@ -31,21 +31,23 @@ export interface Caller {
   /** Model ids this key may call; null means all. */
   readonly models: readonly string[] | null
   readonly spendLimitNanos: Nanos | null
-  /** Absent if the key has no tags, requires none and takes none. */
+  /** Absent if the key has no tags, requires none and accepts none. */
   readonly tagging?: KeyTags
-  /** The body of every answer that has usage states the charge. */
+  /** If true, the body of every answer that has usage states the charge. */
   readonly costInAnswers?: true
   /** A key that any member of the account can have: it can make calls but reads no secrets. */
   readonly isPlayground?: true
-  /** The person behind its calls, whomever they name. */
+  /** The end user of its calls, whomever the calls name. */
   readonly endUser?: string
 }
 
-/** The result of looking up a presented key; `left`: its member is no member any more. */
+/** The result of looking up a presented key; `left`: its member has left the account. */
 export type Identified = (
   | { readonly caller: Caller }
   | { readonly refused: 'unknown' | 'disabled' | 'expired' | 'suspended' | 'left' }
 ) & {
-  /** The address of a call must be in each of them: the key's, and its account's. */
+  /**
+   * The address of a call must be in each of these lists: that of the key and that of its account.
+   */
   readonly allowed?: readonly Networks[]
 }

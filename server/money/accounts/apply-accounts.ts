@@ -1,6 +1,6 @@
 /**
- * Makes accounts and keys match a configuration file. What the file does not name stays as it is:
- * an account has a balance, so only an operator's own command ends it.
+ * Makes accounts and keys match a configuration file. What the file does not name stays unchanged:
+ * an account has a balance, so only an explicit command of an operator ends it.
  */
 
 import type { TransactionSql } from 'postgres'
@@ -32,7 +32,7 @@ export interface AccountChange {
   readonly differences?: readonly LeafDifference[]
 }
 
-/** Throws OperatorError with the path of what the database contradicts. */
+/** Throws OperatorError with the path of each value that contradicts the database. */
 export async function applyAccounts(
   sql: TransactionSql,
   accounts: readonly FileAccount[],
@@ -75,7 +75,7 @@ async function applyKey(
   file: FileKey,
   row: ConfiguredKey | undefined,
 ): Promise<AccountChange[]> {
-  // A file from before a rotation does not undo it, nor one from before a person left.
+  // A file that is older than a rotation, or than a person's departure, does not undo it.
   const key = {
     ...file,
     replaced_by: file.replaced_by ?? row?.replaced_by ?? null,

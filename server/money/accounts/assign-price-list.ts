@@ -4,8 +4,8 @@ import { OperatorError } from '../../base/lib/operator-error.ts'
 import { lockForList, saveAccountList } from './price-list-store.ts'
 
 /**
- * Gives the account a list, or none. The next call pays by it; calls and tasks that have begun keep
- * their prices. Returns false if the account has it already.
+ * Gives the account a list, or none. It applies from the next call; calls and tasks in progress
+ * keep their prices. Returns false if the account has it already.
  */
 export async function assignPriceList(
   sql: TransactionSql,
@@ -16,7 +16,7 @@ export async function assignPriceList(
   const { account, list } = await lockForList(sql, accountId, listId)
   if (!account) throw new OperatorError(`there is no account ${accountId}`)
   if (listId !== null && list?.status !== 'active') {
-    throw new OperatorError(`there is no price list ${listId}: choose another, or make it first`)
+    throw new OperatorError(`there is no price list ${listId}: choose another, or create it first`)
   }
   if (list && list.currency !== account.currency) {
     const problem = `${listId} is in ${list.currency}, this account pays in ${account.currency}`

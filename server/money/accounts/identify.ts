@@ -18,7 +18,7 @@ export interface AccountsOptions {
   readonly log: Log
   /** A monotonic clock in milliseconds. */
   readonly nowMs?: () => number
-  /** The source of tokens; without it, keys alone are taken. */
+  /** Checks tokens; without it, only keys are accepted. */
   readonly tokens?: Pick<TokensOptions, 'issuers' | 'dateMs' | 'fetchJson'>
 }
 
@@ -30,7 +30,7 @@ export interface Accounts {
    * A cached caller is returned at once, without a promise.
    */
   identify(key: PresentedKey): Identified | Promise<Identified>
-  /** Checks a directory's token for an operator who tries it. Throws 401, 403 or 503. */
+  /** Checks a directory's token for an operator who tries it out. Throws 401, 403 or 503. */
   checkToken(token: string): Promise<CheckedToken>
   stop(): Promise<void>
 }
@@ -96,7 +96,7 @@ export function createAccounts(options: AccountsOptions): Accounts {
     return judge(await readOrStale(key), nowMs())
   }
 
-  /** A token that is refused is refused to its next caller: nothing is wrong with the database. */
+  /** A refused token is also refused for the next caller: nothing is wrong with the database. */
   const readQuietly = (key: PresentedKey) =>
     void read(key).catch((error) => error instanceof GatewayError || warn(error))
 

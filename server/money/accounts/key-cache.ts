@@ -70,7 +70,10 @@ export function createKeyCache(): KeyCache {
   }
 }
 
-/** A Map keeps insertion order, and `set` inserts anew: its first key was set longest ago. */
+/**
+ * A Map keeps insertion order, and the entry is deleted before it is set again, so the first key
+ * was set longest ago.
+ */
 function evictOldest(
   map: ReadonlyMap<string, CachedKey>,
   max: number,

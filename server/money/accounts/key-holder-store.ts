@@ -1,6 +1,6 @@
 /**
- * The people whose keys there are. Whoever gives a person a key locks the membership first, so that
- * one which ends at the same moment either prevents the key or ends it.
+ * The people to whom keys belong. Whoever gives a person a key locks the membership first, so that
+ * a membership which ends at the same moment either prevents the key or ends it.
  */
 import type { Sql, TransactionSql } from 'postgres'
 import { type MemberRole, mayHaveKeys } from '../../base/lib/member-roles.ts'
@@ -20,8 +20,8 @@ export async function readMember(
 }
 
 /**
- * Locks the membership of a person who is to have a key. Throws OperatorError for one who may have
- * none: no member, disabled, or of a role without keys.
+ * Locks the membership of a person who is to have a key. Throws OperatorError for a person who may
+ * not have one: not a member, disabled, or with a role without keys.
  */
 export async function lockKeyHolder(
   sql: TransactionSql,
@@ -40,8 +40,10 @@ export async function lockKeyHolder(
   }
 }
 
-/** Returns true for a person who may use the playground of the account, which stays so until the
- * transaction ends. */
+/**
+ * Returns true for a person who may use the playground of the account, and keeps it so until the
+ * transaction ends.
+ */
 export async function lockPlayer(
   sql: TransactionSql,
   accountId: string,

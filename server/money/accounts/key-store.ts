@@ -2,7 +2,7 @@
 import type { Sql, TransactionSql } from 'postgres'
 import type { CallLimits } from './accounts.ts'
 
-/** The tags that a key adds to its calls, and what it asks of them and of their answers. */
+/** The tags that a key adds to its calls, and what it requires of the calls and their answers. */
 export interface KeyLabels {
   readonly tags: string[]
   readonly allow_tags: boolean
@@ -30,13 +30,16 @@ export interface ApiKeyRow extends KeyLabels {
   readonly disabled_at: Date | null
   readonly replaced_by: string | null
   readonly created_at: Date
-  /** The person whose usage its calls are: who created it in the console, or whose key it is. */
+  /**
+   * The person to whom its usage is counted: its creator in the console, or the person it belongs
+   * to.
+   */
   readonly created_by: string | null
   /** The person to whom it belongs, with whose membership it ends; null for the account's own. */
   readonly person_id: string | null
   /** Determined by the database's clock. */
   readonly state: 'active' | 'disabled' | 'expired'
-  /** Of its account. */
+  /** The currency of its account. */
   readonly currency: string
 }
 

@@ -20,8 +20,8 @@ export interface LookUps {
 
 /**
  * The longest that a caller waits for a look-up. Over a network of 300 ms a connection that must be
- * opened first takes 1.2 s, and a statement that is new to it 0.6 s; a server that has just
- * returned takes as long again. One that is silent is noticed by its watch before.
+ * opened first takes 1.2 s, and a statement that is new to it 0.6 s; a server that has just come
+ * back takes as long again. The watch notices a silent server earlier.
  */
 const TIME_LIMIT_MS = 5_000
 const WAITING_MAX = 20_000

@@ -34,7 +34,7 @@ export interface NewAccount {
   /** Credited as a top-up in the same transaction; zero or absent for an empty account. */
   readonly openingBalanceNanos?: Nanos
   readonly limits?: CallLimits
-  /** The price list that it pays by; absent: the base prices. */
+  /** The price list of the account; absent: the base prices. */
   readonly priceList?: string
   /** The actor recorded in the audit trail. */
   readonly actor: string
@@ -111,7 +111,7 @@ export async function setAccountAllowedIps(
   return await showAccount(sql, id)
 }
 
-/** Returns networks in their one form. Throws OperatorError for a text that is none. */
+/** Returns networks in canonical form. Throws OperatorError for a text that is not a network. */
 export function checkNetworks(list: readonly string[]): string[] {
   try {
     return readNetworks(list)
@@ -131,7 +131,7 @@ export async function setAccountMedia(
   return await showAccount(sql, id)
 }
 
-/** Changes where alerts go, and the balance below which there is one. */
+/** Changes where alerts are sent, and the balance below which one is sent. */
 export async function setAccountAlerts(
   sql: Sql,
   id: string,

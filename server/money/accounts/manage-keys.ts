@@ -41,7 +41,7 @@ export interface NewKey {
   readonly labels?: Partial<KeyLabels>
 }
 
-/** The labels of a key that adds none. */
+/** The labels of a key that does not set any. */
 export const NO_LABELS: KeyLabels = {
   tags: [],
   allow_tags: false,
@@ -104,7 +104,7 @@ export async function showKey(sql: Sql | TransactionSql, id: string): Promise<Ap
 
 /**
  * Enables or disables a key. A disabled key is refused within five seconds; a key of a person who
- * may have none any more stays disabled.
+ * may no longer have one stays disabled.
  */
 export async function setKeyDisabled(sql: Sql, id: string, disabled: boolean): Promise<ApiKeyRow> {
   return await sql.begin(async (transaction) => {

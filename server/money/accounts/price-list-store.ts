@@ -1,9 +1,11 @@
-/** SQL of the price lists of accounts: which one they pay by, and since when. */
+/** SQL of the price lists of accounts: which one applies, and since when. */
 import type { Sql, TransactionSql } from 'postgres'
 
 type AnySql = Sql | TransactionSql
 
-/** Returns the currency of an account, and the list that it pays by: its own before others. */
+/**
+ * Returns the currency of an account, and the list that applies to it: its own prices come first.
+ */
 export async function selectPayer(
   sql: AnySql,
   accountId: string,
@@ -20,7 +22,7 @@ export interface AssignedList {
   readonly list: { readonly currency: string; readonly status: string } | undefined
 }
 
-/** Reads an account and a list, and locks both: a list in use is not retired. */
+/** Reads an account and a list, and locks both, so that a list in use is not retired. */
 export async function lockForList(
   sql: TransactionSql,
   accountId: string,

@@ -5,7 +5,7 @@ import type { CallLimits } from './accounts.ts'
 export interface IdentifiedKeyRow {
   readonly hash: Buffer
   readonly key_id: string
-  /** The key under which its limits are counted. */
+  /** The key to which its limits are counted. */
   readonly counter_key_id: string
   readonly key_limits: CallLimits
   readonly models: string[] | null

@@ -60,8 +60,8 @@ export interface Route {
   /** Absent if the upstream cost is unknown. */
   readonly cost?: RouteCost
   /**
-   * The cost of a call of a usual size, in nano-units, at a model whose cheapest route is tried
-   * first; null: not known.
+   * The cost of a typical call, in nano-units, for a model whose cheapest route is tried first;
+   * null: unknown.
    */
   readonly expectedCost?: bigint | null
 }
@@ -93,10 +93,10 @@ export type Origin =
   | { readonly prices: true }
   | { readonly hidden: true }
 
-/** An origin, or that the parent prices the model from then on. */
+/** An origin, or a marker that the parent prices the model from then on. */
 export type OriginOrNone = Origin | { readonly inherit: true }
 
-/** The list of a price, and what the base list asks for the same. */
+/** The list of a price, and the base price for the same. */
 export interface ListedPrice {
   readonly id: string
   readonly origin: Origin
@@ -149,7 +149,7 @@ export interface Channel {
   readonly settings: unknown
 }
 
-/** A price list as it is stored: it is read once a customer of it calls. */
+/** A price list as it is stored: it is parsed when a customer of the list first calls. */
 export interface StoredList {
   readonly id: string
   readonly currency: string
@@ -163,7 +163,7 @@ export interface StoredList {
 
 export interface CatalogSnapshot {
   readonly revision: bigint
-  /** The time that the prices are those of, by the database's clock. */
+  /** The time at which these prices apply, by the database's clock. */
   readonly pricedAtMs: number
   readonly lists: ReadonlyMap<string, StoredList>
   readonly issuers: readonly TokenIssuer[]

@@ -72,8 +72,9 @@ function compare(
 }
 
 /**
- * Returns the cost of the same unit and condition, or else the unconditional one. A price for a
- * non-default way of being served, such as a service tier, has no unconditional cost.
+ * Returns the cost of the same unit and condition, or else the unconditional one. The price of a
+ * non-default way of serving, such as a service tier, is never compared with the unconditional
+ * cost.
  */
 function findCost(costs: readonly PriceEntry[], price: PriceEntry): PriceEntry | undefined {
   for (let unit: Unit | undefined = price.unit; unit; unit = FALLBACK[unit]) {
@@ -102,10 +103,10 @@ export function findPriceProblems(sold: SoldModel): PriceProblem[] {
 }
 
 const PLAIN_TOKENS: readonly Unit[] = ['input_token', 'output_token']
-/** Units of chat models beside the seconds, which are those of audio in the prompt. */
+/** Units of chat models besides seconds, which are those of audio in the prompt. */
 const OF_TEXT: ReadonlySet<Unit> = new Set([...INPUT_UNITS, ...OUTPUT_UNITS, 'call', 'vendor_cost'])
 
-/** Returns the tokens that a chat model gives away because it is sold by second alone. */
+/** Returns the token units that a chat model gives away because it is sold only by second. */
 export function findGivenAway(
   type: ModelType,
   prices: readonly Pick<StoredPrice, 'unit'>[],

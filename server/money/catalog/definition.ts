@@ -1,8 +1,8 @@
 /**
- * The definition of a model: what an operator decides about it, in the form in which a catalog file
- * has it. Files are read into it and rows are shown in it, so that an apply is a comparison of two
- * definitions, and an export reads one. It is derived from the row and not stored beside it: a
- * gateway of an earlier version would change the row alone.
+ * The definition of a model: what an operator decides about it, in the form of a catalog file. Both
+ * files and rows are converted to it, so that an apply compares two definitions and an export reads
+ * one. It is derived from the row and not stored beside it, since a gateway of an earlier version
+ * would change only the row.
  */
 import type { ModelRow, PlannedRow, StoredPrice } from './store.ts'
 
@@ -17,7 +17,7 @@ type Defined = Pick<
   'type' | 'free' | 'currency' | 'prices' | 'routes' | 'fallbacks' | 'limits' | 'details'
 >
 
-/** Leaves out versions, which the catalog gives to prices and costs. */
+/** Omits versions, which the catalog assigns to prices and costs. */
 export function definitionOf(model: Defined, plans: readonly PricePlan[]) {
   const { type, free, currency, prices, limits, details } = model
   const toChannels = model.routes.map(({ upstream_cost_version: _version, ...route }) => route)

@@ -50,7 +50,7 @@ export async function describeChannel(
   return { ...summarise(row), settings: { ...settings, ...maskedSecrets(row, secrets) } }
 }
 
-/** Masks every text in a secret setting; the name of an environment variable is none. */
+/** Masks every string in a secret setting, except names of environment variables. */
 function mask(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) {
     return variableNameOf(value) === undefined ? maskSecret(String(value)) : value
@@ -84,7 +84,7 @@ export async function listModelSummaries(sql: Sql, withRetired: boolean): Promis
 }
 
 /**
- * Returns the ids that no active model of the catalog has: a key for a typing error could call
+ * Returns the ids that no active model of the catalog has: a key for a misspelt model could call
  * nothing, and a budget for one would limit nothing. Null or undefined is every model.
  */
 export async function findUnknownModels(

@@ -39,7 +39,10 @@ export interface ExportedCatalog {
 /** A source that a file may name; entries made in the console have another. */
 const FILE_SOURCE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
-/** Reads the active channels and models. Variables that stand for secrets are in `variables`. */
+/**
+ * Reads the active channels and models. The variables that stand for secrets are added to
+ * `variables`.
+ */
 export async function exportCatalog(
   sql: Sql | TransactionSql,
   options: ExportOptions,
@@ -115,7 +118,8 @@ function exportChannel(
 }
 
 /**
- * Replaces every text by the name of an environment variable of its own, unless it is one already.
+ * Replaces every string with the name of an environment variable of its own, unless it already is
+ * one.
  */
 function nameSecrets(
   values: Readonly<Record<string, unknown>>,
@@ -143,7 +147,7 @@ function nameSecret(value: unknown, name: string, variables: Set<string>): unkno
   return `env:${variable}`
 }
 
-/** Leaves out what is empty and, in routes, the currency that the model has. */
+/** Omits empty values and, in routes, the currency if it is that of the model. */
 function exportModel(row: ModelRow, planned: readonly PlannedRow[]): object {
   const definition = definitionOf(row, planned.map(pricePlanOf))
   const { type, free, prices, planned_prices: plans, routes, limits } = definition
@@ -161,7 +165,7 @@ function exportModel(row: ModelRow, planned: readonly PlannedRow[]): object {
   }
 }
 
-/** Leaves out models that are not for sale any more, which a file must not name. */
+/** Omits models that are no longer for sale, which a file must not name. */
 function exportList(
   { id, currency, parent, account_id: account, definition }: PriceListRow,
   models: readonly ModelRow[],

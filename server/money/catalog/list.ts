@@ -1,4 +1,4 @@
-/** Price lists as operators write them, and what their rules come to. */
+/** Price lists as operators write them, and the prices that their rules yield. */
 import type { Origin, OriginOrNone } from './catalog.ts'
 import type { StoredPrice } from './store.ts'
 
@@ -7,7 +7,9 @@ export const BASE = 'base'
 /** The most named lists between a call and the base prices, itself included. */
 export const DEPTH_MAX = 3
 
-/** Amounts times a factor: of the parent list's prices, or of the costs of the dearest route. */
+/**
+ * Amounts times a factor: of the parent list's prices, or of the costs of the most expensive route.
+ */
 export interface FactorRule {
   readonly of: 'parent' | 'cost'
   readonly factor: string
@@ -16,7 +18,7 @@ export interface FactorRule {
 /** An entry for a model: its prices, a rule that makes them, or that it is not for sale. */
 export type ListEntry = readonly StoredPrice[] | FactorRule | 'hidden'
 
-/** Entries that hold for a time: of a planned change, or of a promotion if it ends. */
+/** Entries that apply from a time on: a planned change, or a promotion if they end. */
 export interface ListPlan {
   readonly from: string
   readonly until?: string | undefined
@@ -25,7 +27,7 @@ export interface ListPlan {
 }
 
 export interface ListDefinition {
-  /** Of every model that the list does not name; absent: the parent's prices. */
+  /** The rule for every model that the list does not name; absent: the parent's prices. */
   readonly default?: FactorRule | 'hidden' | undefined
   readonly prices: Readonly<Record<string, ListEntry>>
   readonly planned_prices?: readonly ListPlan[] | undefined
@@ -60,8 +62,8 @@ export function versionsOf(compiled: CompiledList, model: string): readonly List
 }
 
 /**
- * Returns the version that applies at a moment; undefined where the parent's applies. The first one
- * has begun, even if the clock of this process is behind.
+ * Returns the version that applies at a moment; undefined if the parent's applies. The first
+ * version counts as in effect, even if the clock of this process is behind.
  */
 export function decidingVersion(
   versions: readonly ListVersion[],

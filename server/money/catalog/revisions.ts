@@ -1,6 +1,7 @@
 /**
- * Revisions of entries, by which a change finds out that another one came first. Each follows from
- * what operators decide, and from prices that have begun meanwhile, but not from what is derived.
+ * Revisions of entries, by which a change detects that another one came first. A revision depends
+ * on what operators decide, and on prices that have taken effect meanwhile, but not on derived
+ * values.
  */
 import { hash } from 'node:crypto'
 import { OperatorError } from '../../base/lib/operator-error.ts'
@@ -14,18 +15,22 @@ export class ChangedEntry extends OperatorError {}
 type DefinedModel = Parameters<typeof definitionOf>[0] & Pick<ModelRow, 'status'>
 
 export function revisionOfModel(model: DefinedModel, planned: readonly PlannedRow[]): string {
-  // Summaries of models without prices have an empty list of them.
+  // Summaries of models without prices have an empty list of prices.
   const priced = { ...model, prices: model.prices ?? [] }
-  // A save withdraws plans that it leaves out, and sells a retired model again.
+  // These are included because a save withdraws plans that it omits, and puts a retired model back
+  // on sale.
   return digest([model.status, definitionOf(priced, planned.map(pricePlanOf))])
 }
 
-/** Of a list that is active; of none there is one as well, for who makes the first. */
+/** The revision of an active list. There is also one for no list, for whoever creates the first. */
 export function revisionOfList(definition: ListDefinition | undefined): string {
   return digest(definition ?? null)
 }
 
-/** The version of an active one, so that a save does not bring back what was retired since. */
+/**
+ * The version of an active channel, so that a save does not bring back one that has since been
+ * retired.
+ */
 export function revisionOfChannel({
   version,
   status,

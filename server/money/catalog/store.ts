@@ -13,7 +13,7 @@ export interface ChannelRow {
   readonly version: number
   readonly settings: ChannelSettings
   readonly secrets: Buffer | null
-  /** Since when it gets no new calls and tasks; null if it does. */
+  /** The time since which it gets no new calls and tasks; null if it gets them. */
   readonly paused_at: Date | null
   /** The last time that an operator ended its cooldowns. */
   readonly woken_at: Date | null
@@ -213,7 +213,7 @@ export async function saveChannel(
     on conflict (channel_id, version) do nothing`
 }
 
-/** A pause that lasts already keeps its beginning. */
+/** A channel that is already paused keeps the start of its pause. */
 export async function savePause(sql: TransactionSql, id: string, isPaused: boolean): Promise<void> {
   await sql`
     update channel set paused_at = ${isPaused ? sql`coalesce(paused_at, now())` : null}

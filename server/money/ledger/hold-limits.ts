@@ -17,11 +17,11 @@ export interface HoldLimits {
   readonly onLeft?: OnLeft | undefined
 }
 
-/** The rest of the nearest limit of a minute. */
+/** The rest of the nearest limit per minute. */
 export interface RateLeft {
   readonly limit: number
   readonly remaining: number
-  /** Milliseconds until all of it is free again. */
+  /** Milliseconds until the whole limit is free again. */
   readonly resetMs: number
 }
 
@@ -33,7 +33,7 @@ export interface RatesLeft {
 
 export type OnLeft = (left: RatesLeft) => void
 
-/** The seconds to wait, or `too_many_tokens` for a call that no waiting makes fit. */
+/** The seconds to wait, or `too_many_tokens` for a call that will never fit. */
 export type OverLimit = `limited:${number}` | 'too_many_tokens'
 
 /** Returns the names of the subjects that limit tokens. */

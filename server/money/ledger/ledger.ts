@@ -76,7 +76,7 @@ export interface Ledger {
   settleJournals(): Promise<void>
   /** Checkpoints the state of this call every second from now on, in case the process dies. */
   watch(hold: Hold, read: () => Checkpoint | undefined): void
-  /** Limits of what takes no hold. */
+  /** Limits of requests that take no hold. */
   readonly rates: Rates
   balance(accountId: string): Promise<BalanceRow | undefined>
   findAnswer: (accountId: string, key: string) => ReturnType<typeof findAnswer>
@@ -86,7 +86,9 @@ export interface Ledger {
    */
   flushed(accountId?: string): Promise<void>
   pending(): number
-  /** Journals that were set aside: their holds are of another database, or archived. */
+  /**
+   * Journals that were set aside, because their holds belong to another database or are archived.
+   */
   unknownJournals(): number
   stop(): Promise<void>
 }
@@ -192,7 +194,7 @@ async function takeHold(
   const id = holdIdOf(request.requestId)
   endings.track(id)
   let verdict: Exclude<HoldVerdict, 'late'>
-  /** It may be held: `late` alone proves that it is not. */
+  /** The amount may be held: only `late` proves that it is not. */
   let isSent = false
   const take = async () => {
     const row = toHoldRow(id, request, { ownerId, taskId: null })
@@ -204,7 +206,7 @@ async function takeHold(
       isSent = true
       return taken
     }
-    // Nothing was taken, so that a call which can wait may try again.
+    // Nothing was held, so a call that can wait may try again.
     endings.report('hold', taken, request, request.amountNanos)
     throw new GatewayError('unavailable', { retryAfterSeconds: 2 })
   }

@@ -1,6 +1,6 @@
 /**
- * A ledger for calls that a start makes to itself: the code of the real one, on a database that
- * takes and closes every hold and keeps none.
+ * A ledger for the calls that a gateway makes to itself when it starts: the real code, on a fake
+ * database that accepts and closes every hold and keeps none.
  */
 import type { Sql } from 'postgres'
 import { createLedger, type Ledger } from './ledger.ts'
@@ -9,7 +9,7 @@ import { createLedger, type Ledger } from './ledger.ts'
 const NOTHING_REFUSED = async () => [{ first: [], second: [] }]
 const SILENT = { warn: () => undefined, error: () => undefined }
 
-/** Nothing of its holds outlives it: stop it when the calls have ended. */
+/** None of its holds outlives it: stop it when the calls have ended. */
 export function openRehearsalLedger(): Ledger {
   return createLedger({
     sql: Object.assign(async () => [], { unsafe: NOTHING_REFUSED }) as unknown as Sql,

@@ -45,8 +45,8 @@ export type HoldVerdict =
   | OverLimit
 
 /**
- * The budget that a hold does not fit, and when it begins anew: nothing for never. A spend limit
- * has the id of its key.
+ * The budget that a hold does not fit, and when it resets; empty if never. A spend limit has the id
+ * of its key.
  */
 export type OverBudget = `budget:${string} ${string}`
 

@@ -13,9 +13,10 @@ export interface SpendingRow {
 
 /**
  * Reads the spending of calls that began on the current day and in the current month (UTC). One
- * statement reads counted and uncounted calls and open tasks from one snapshot. `offset 0` has the
- * few uncounted calls found by `finished_at` before the condition on `created_at` is applied. The
- * clock is that of budgets, so that all windows of money turn at one time, also in tests.
+ * statement reads counted and uncounted calls and open tasks from one snapshot. `offset 0` makes
+ * PostgreSQL find the few uncounted calls by `finished_at` before it applies the condition on
+ * `created_at`. The clock is that of budgets, so that all spending windows reset at the same time,
+ * in tests as well.
  */
 export function readChannelSpending(
   sql: Sql,

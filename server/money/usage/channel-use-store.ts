@@ -3,7 +3,7 @@ import type { Sql } from 'postgres'
 
 export interface ChannelUseRow {
   readonly channel: string
-  /** The last success; to the hour where it is older than the newest records. */
+  /** The last success; accurate to the hour if it is older than the newest records. */
   readonly succeeded_at: Date | null
   /** The first and the last failure since then; null if there is none. */
   readonly failing_since: Date | null
@@ -14,7 +14,7 @@ export interface ChannelUseRow {
   readonly reason: string | null
 }
 
-/** Records that are read; older calls count to the hour. */
+/** The number of records that are read; older calls are known to the hour. */
 const RECORDS = 2_000
 
 /** Days after which a channel without calls counts as untried. */

@@ -28,7 +28,7 @@ export function toUse(row: ChannelUseRow | undefined): ChannelUse {
   }
 }
 
-/** Joins what the records say with what this process has seen and has not recorded yet. */
+/** Combines the records with what this process has seen but not recorded yet. */
 export function joinUse(recorded: ChannelUse, seen: ChannelUse): ChannelUse {
   const succeededAt = latest(recorded.succeededAt, seen.succeededAt)
   const since = [recorded.failingSince, seen.failingSince].filter(
@@ -44,7 +44,7 @@ export function stateOfUse({ succeededAt, failingSince }: ChannelUse): UseState 
   return succeededAt ? 'working' : 'untried'
 }
 
-/** Words a failure: `401: Incorrect API key`, `not_sent: connect ECONNREFUSED`. */
+/** Describes a failure: `401: Incorrect API key`, `not_sent: connect ECONNREFUSED`. */
 export function nameFailure({ kind, status, message }: ChannelFailure): string {
   return [status ?? kind, message].filter(Boolean).join(': ')
 }

@@ -73,7 +73,7 @@ function callsThemselves(sql: Sql, filter: LabelFilter) {
     where ${inHours(sql, filter)} ${withTag(sql, filter)}`
 }
 
-/** Returns true for figures that are read from the calls: `countCalls` tells how many. */
+/** Returns true for figures that are read from the calls; `countCalls` returns how many. */
 export function isOfEndUsers({ endUser }: LabelFilter, part?: LabelPart): boolean {
   return Boolean(endUser) || part === 'end_user'
 }
@@ -144,7 +144,7 @@ function labelled(sql: Sql, filter: LabelFilter, part: LabelPart) {
     select hour, coalesce(${sql(part)}, '') as name, calls, errors, cancelled, charged`
   if (isOfEndUsers(filter, part)) return sql`${group} from (${callsThemselves(sql, filter)}) f`
   if (filter.tag) return sql`${group} from (${taggedCalls(sql, filter)}) f`
-  // Calls without a tag are those that the others leave of all.
+  // The figures of calls without a tag are the total minus all others.
   return sql`
     with tagged as materialized (${taggedCalls(sql, filter)})
     ${group} from tagged
@@ -154,7 +154,7 @@ function labelled(sql: Sql, filter: LabelFilter, part: LabelPart) {
 }
 
 interface LabelBucket extends GroupedFigures {
-  /** Null in the sum of a group. */
+  /** Null in the row with the sum of a group. */
   readonly at: Date | null
 }
 

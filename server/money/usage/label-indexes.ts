@@ -33,7 +33,7 @@ export function startLabelIndexes(parts: {
       client = connect(place, { connections: 1, statementTimeoutMs: 0, patient: true })
       await buildIndex(client)
     } catch (error) {
-      if (!isStopped) log.warn({ error }, 'building an index failed, will be repeated')
+      if (!isStopped) log.warn({ error }, 'building an index failed, will be retried')
     } finally {
       await client?.end().catch(() => undefined)
       client = undefined

@@ -1,4 +1,4 @@
-/** The price list of a record, and what the base list would have charged. */
+/** The price list of a record, and the charge at the base prices. */
 import { isObject } from '../../base/lib/json.ts'
 import { type Nanos, parseAmount } from '../../base/lib/money.ts'
 
@@ -21,7 +21,7 @@ export interface Listed {
   readonly list_amount: Nanos | null
 }
 
-/** Returns the record with its prices: of the model that served, where another stood in. */
+/** Returns the record with its prices: those of the fallback if one has served the call. */
 export function withList<Row extends Recorded>(row: Row): Row & Listed {
   const { price_version, price_list } = readStandIn(row) ?? row
   return { ...row, price_version, price_list, list_amount: listAmountOf(row, price_list) }
@@ -39,7 +39,7 @@ function readStandIn({
   return { price_version: BigInt(version), price_list: list }
 }
 
-/** A call that cost nothing on its list may cost something on the base list. */
+/** A call that is free on its list may have a charge at the base prices. */
 function listAmountOf({ charged, lines }: Recorded, list: string | null): Nanos | null {
   if (list === null || list === BASE) return charged
   return sumOf(lines) ?? (charged === 0n ? 0n : null)

@@ -5,11 +5,16 @@ import { createWaker } from '../../base/lib/queues/waker.ts'
 import { countEndedCalls } from './rollup-store.ts'
 
 const EVERY_MS = 10_000
-/** Calls settle on the same processor: a longer transaction would delay those of that moment. */
+/** Calls settle on the same processor, so a longer transaction would delay them. */
 const TRANSACTION_MS_MAX = 20
-/** Seconds of calls per transaction: of the first of a turn at most, and the bounds of all. */
+/**
+ * Seconds of calls per transaction: the maximum for the first one of a turn, and the bounds for
+ * all.
+ */
 const STEP_SECONDS = { first: 1, min: 0.25, max: 6 * 3600 }
-/** Pause after a transaction, in its own lengths; a turn that is late pauses for one length. */
+/**
+ * Pause after a transaction, as a multiple of its duration; a late turn pauses for one duration.
+ */
 const PAUSE_LENGTHS = 4
 
 export interface Rollup {

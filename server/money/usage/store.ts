@@ -85,7 +85,7 @@ const columns = (sql: Sql) => sql`
   review, currency, held, charged, returned, debt, price_version, ${priceList(sql, 'call')},
   error, lines, attempts, ${labelColumns(sql)}`
 
-/** The record of a call that has not ended: what its hold `h` and its balance `b` know. */
+/** The record of a call that has not ended, from its hold `h` and its balance `b`. */
 const runningColumns = (sql: Sql) => sql`
   h.request_id, h.id as hold_id, h.created_at, null as finished_at, h.endpoint, h.model,
   h.key_id, h.task_id, 'running' as status, null as basis, false as review, b.currency,
@@ -124,7 +124,7 @@ function matches(sql: Sql, filter: UsageFilter) {
     }`
 }
 
-/** Returns what of the filter is known when a hold is taken. */
+/** Returns the part of the filter that is known when a hold is taken. */
 function matchesHold(sql: Sql, filter: UsageFilter) {
   const { model, endpoint, keyIds, requestId, tag, endUser } = filter
   return sql`
@@ -136,8 +136,8 @@ function matchesHold(sql: Sql, filter: UsageFilter) {
 }
 
 /**
- * Lists the account's open holds, among those of all accounts: there are as many as calls and tasks
- * are under way, and no index of them by account, which each call would have to change twice.
+ * Lists the account's open holds, among those of all accounts: there are only as many as calls and
+ * tasks in progress, and no index by account, which each call would have to change twice.
  */
 function listRunning(sql: Sql, filter: UsageFilter): Promise<StoredRow[]> {
   const { accountId, after, taskId, chargedAtLeast, isAscending = false } = filter

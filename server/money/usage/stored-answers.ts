@@ -12,10 +12,13 @@ import {
 
 /** The accepted form of vendors' ids. */
 const ID = /^[A-Za-z0-9_-]{1,200}$/
-/** Vendors name more of what they keep, with other characters. */
+/** Vendors' ids for other stored objects have more characters. */
 const ITEM_ID = /^[\w.:-]{1,200}$/
 const ITEMS_MAX = 1_000
-/** Longer than vendors keep answers, and than conversations last that send all of their turns. */
+/**
+ * Longer than vendors keep answers, and longer than conversations that send all of their turns
+ * last.
+ */
 const DAYS = { stored: 40, unstored: 2 }
 
 /** See StoredAnswers in pipeline/services.ts. */

@@ -6,7 +6,7 @@ export interface TakenOutSum {
   readonly model: string
   /** A kind from a fixed list, for example `web_search`. */
   readonly tool: string
-  /** The unit whose price sells the tool; null if no price can. */
+  /** The unit whose price would make the tool sellable; null if there is none. */
   readonly unit: string | null
   readonly answers: number
 }
@@ -20,7 +20,7 @@ export interface TakenOutRow {
   readonly last_at: Date
 }
 
-/** Adds sums. Gateways lock the rows in one order. */
+/** Adds sums. All gateways lock the rows in the same order. */
 export async function addTakenOut(sql: Sql, sums: readonly TakenOutSum[]): Promise<void> {
   await sql`
     insert into tool_taken_out (model_id, tool, unit, answers, first_at, last_at)

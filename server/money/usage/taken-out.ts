@@ -13,7 +13,7 @@ const LOG_MS = 3_600_000
 interface TakenOutCounter {
   /** Counts an answer to a request that lost tools. */
   add(model: string, tools: Iterable<TakenOutTool>): void
-  /** Writes what was counted, if the database takes it. */
+  /** Writes what was counted, if the database is available. */
   stop(): Promise<void>
 }
 
@@ -47,7 +47,7 @@ export function createTakenOutCounter(options: {
     for (const sum of written) hourly(sum)
   }
 
-  /** One write after another: a slow database must not collect them. */
+  /** Writes run one after another, so that they do not pile up at a slow database. */
   let writing = Promise.resolve()
   const write = () => {
     writing = writing.then(flush).catch((error: unknown) => {

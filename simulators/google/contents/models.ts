@@ -1,4 +1,4 @@
-// What each generation of models takes, by the number in its id.
+// Abilities of each generation of models, by the number in the id.
 import { text } from '../../kernel/checks.ts'
 
 /** `sim-gemini-4` is of the fourth generation; without a number it is of the third. */

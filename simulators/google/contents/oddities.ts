@@ -1,5 +1,5 @@
-// Ways in which the vendor's answers differ from the plain one, each legal or seen. The book does
-// not change with them, except where an answer has more parts.
+// Ways in which the vendor's answers differ from the plain one, each of them documented or
+// observed. They do not change the book, except where an answer has more parts.
 import { isObject, type Json } from '../../kernel/checks.ts'
 import { flag } from '../../kernel/scenario-names.ts'
 

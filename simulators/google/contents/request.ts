@@ -48,7 +48,9 @@ export function checkContentsRequest(json: unknown, model: string): asserts json
     throw invalid('Explicit caching is not supported by this model.')
 }
 
-/** Tokens that an earlier request wrote and this one goes on with: they are read as its prompt. */
+/**
+ * Tokens that an earlier request wrote and that this one continues: they are read as its prompt.
+ */
 export function tokensBefore({ continuationToken: token }: Json): number | undefined {
   const count = /^next-(\d{1,9})$/.exec(text(token))?.[1]
   return count === undefined ? undefined : Number(count)
@@ -59,7 +61,7 @@ export const tokenAfter = (count: number): string => `next-${count}`
 function checkContent(content: Json, index: number): void {
   const at = `contents[${index}]`
   only(content, 'role parts', at)
-  // The vendor's quick start names no role: without one it is the user's.
+  // The vendor's quick start names no role; the default is the user.
   const { role = 'user' } = content
   if (role !== 'user' && role !== 'model') {
     throw invalid('Please use a valid role: user, model.')

@@ -59,7 +59,7 @@ describe('price lists', { skip: noBrowser }, () => {
       update model set details = details || '{"routing": "cheapest"}' where id = 'sim-chat'`
     await page.goto(`${stage.console}/operator/models?id=sim-chat`)
     await page.getByText('The cheapest first').waitFor()
-    await page.getByText(/the only route · .* for a call of a usual size/).waitFor()
+    await page.getByText(/the only route · .* for a typical call/).waitFor()
     await leave(watched)
 
     const owner = await stage.signedIn('/models?search=sim-chat')

@@ -121,5 +121,5 @@ test('refusals that the model decides name the field', async () => {
     ['model', 'sim-recognition'],
   ])
   assert.equal(elsewhere.status, 400)
-  assert.match(JSON.parse(elsewhere.text).error, /^model: .*not called on this path/)
+  assert.match(JSON.parse(elsewhere.text).error, /^model: .*not available on this path/)
 })

@@ -218,7 +218,7 @@ describe('over ARK', () => {
   test('variations are not offered: 400 that names the model', async () => {
     const answer = await post(VARIATIONS, { model: SEEDREAM, image: URL })
     assert.equal(answer.status, 400)
-    assert.match(answer.json.error.message, /^model: .*not called on this path/)
+    assert.match(answer.json.error.message, /^model: .*not available on this path/)
   })
 })
 

@@ -201,7 +201,7 @@ test('the SDK finds the request id, in answers and in errors', async () => {
   await assert.rejects(refused, (error) => {
     assert.ok(error instanceof Anthropic.BadRequestError)
     assert.match(error.requestID ?? '', /^req_/)
-    assert.match(error.message, /GET \/v1\/models lists the endpoints of each/)
+    assert.match(error.message, /GET \/v1\/models lists the paths of each model/)
     return true
   })
 })

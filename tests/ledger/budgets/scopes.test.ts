@@ -208,7 +208,7 @@ test('terms that cannot be are refused with what is wrong', async () => {
   const refused = (terms: Parameters<typeof giveBudget>[3], words: RegExp) =>
     assert.rejects(giveBudget(sql, accountId, 1n, terms), isRefusal(words))
   for (const zone of ['Mars/Base', '+08:00', 'UTC-8', '', "x' or 1"]) {
-    await refused({ time_zone: zone }, /^time_zone: .* is no time zone/)
+    await refused({ time_zone: zone }, /^time_zone: .* is not a time zone/)
   }
   await refused({ thresholds: [0] }, /^thresholds/)
   await refused({ thresholds: [50.5] }, /^thresholds/)

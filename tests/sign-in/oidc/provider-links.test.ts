@@ -147,7 +147,7 @@ describe('providers of operators', () => {
     const change = (what: object) => browser.send('PATCH', `${PATH}/${created.id}`, what)
     assert.equal((await change({ name: 'Renamed' })).json.has_secret, true)
     const moved = (await change({ issuer: `${stage.provider.issuer}/` })).json
-    assert.match(moved.problem, /write the issuer as it does/)
+    assert.match(moved.problem, /write the issuer exactly like this/)
     assert.deepEqual(await offered(), ['Acme'])
     await change({ issuer: stage.provider.issuer, disabled: true })
     assert.deepEqual(await offered(), ['Acme'])
@@ -178,7 +178,10 @@ describe('providers of operators', () => {
     )
     const { callback_url: callback } = (await browser.send('GET', PATH)).json
     assert.equal(callback, `${stage.console.url}/admin/v1/sign-in/oidc/callback`)
-    assert.match((await test(`${stage.provider.issuer}/`)).problem, /write the issuer as it does/)
+    assert.match(
+      (await test(`${stage.provider.issuer}/`)).problem,
+      /write the issuer exactly like this/,
+    )
     assert.match((await test('http://evil.example')).problem, /must begin with https/)
     assert.equal((await test('http://127.0.0.1:1')).problem, 'the connection was refused')
     // A document for all tenants names a pattern in place of itself.

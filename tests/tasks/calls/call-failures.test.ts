@@ -120,7 +120,7 @@ describe('a deferred call', () => {
     stage.vendor.faults.push(503)
     const created = await stage.create(tenant, { model: 'free' })
     const done = await stage.until(tenant, created.json.id, 'failed', 'succeeded')
-    assert.equal(done.error, 'no upstream serves this model any more')
+    assert.equal(done.error, 'no upstream serves this model any longer')
   })
 
   test('one that was never begun in its time: failed, and never sent', async () => {
@@ -130,7 +130,7 @@ describe('a deferred call', () => {
     const before = countCalls('p-1')
     const created = await stage.create(tenant)
     const done = await stage.until(tenant, created.json.id, 'failed', 'succeeded')
-    assert.equal(done.error, 'the task was not begun in time')
+    assert.equal(done.error, 'the task was not started in time')
     assert.equal(countCalls('p-1'), before)
   })
 

@@ -7,7 +7,8 @@ export const messages = defineMessages(
     retry: 'Try now',
     outdated: 'A new version of the console is available.',
     reload: 'Reload',
-    acting: 'You act as an operator in the account {account}. Calls are paid from its balance.',
+    acting:
+      'You are acting as an operator in the account {account}. Calls are paid from its balance.',
     leaveAccount: 'Leave',
     demo: 'Demo: the vendors are simulated and the money is play money.',
   },

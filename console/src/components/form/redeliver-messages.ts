@@ -5,8 +5,8 @@ export const messages = defineMessages(
   {
     title: 'Send dropped webhooks again',
     text:
-      'Sends each dropped delivery that was created in this time and was not sent again yet: the ' +
-      'same body, a new signature, four attempts. At most 500 at a time.',
+      'Sends again each dropped delivery that was created in this period and has not been sent ' +
+      'again yet: the same body, a new signature, four attempts. At most 500 at a time.',
     from: 'From',
     to: 'To (at most 24 hours later)',
     host: 'Receiver’s host (optional)',

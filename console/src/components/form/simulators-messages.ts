@@ -6,8 +6,8 @@ export const messages = defineMessages(
     title: '{channels} channels and {models} models of the demo are still there',
     text:
       'You have a channel of your own, so the simulators stay off from the next start: the ' +
-      'gateway then retires these by itself. “Enter the demo” goes with them: sign in with the ' +
-      'password from then on; by default operators then need a second factor too.',
+      'gateway then retires these by itself. “Enter the demo” disappears with them: from then ' +
+      'on, sign in with the password. By default, operators then also need a second factor.',
     act: 'Remove the demo’s models',
     ask: 'Remove the demo’s channels and models?',
     askText: 'Calls to these models are refused from now on: {names}.',

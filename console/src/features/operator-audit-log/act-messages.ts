@@ -40,7 +40,7 @@ export const messages = defineMessages(
     'POST /accounts/:account_id/webhooks/secret/rotate': 'rotated the webhook secret of {target}',
     'POST /accounts/:account_id/webhooks/deliveries/redeliver':
       'redelivered dropped webhooks of {target}',
-    'POST /operator/deliveries/redeliver': 'redelivered dropped webhooks of a time',
+    'POST /operator/deliveries/redeliver': 'redelivered the webhooks dropped in a period',
     'POST /accounts/:account_id/webhooks/deliveries/:delivery_id/redeliver':
       'redelivered a webhook: {target}',
     'POST /accounts/:account_id/webhooks/test': 'sent a test webhook for {target}',

@@ -39,7 +39,7 @@ export const messages = defineMessages(
     lastSuccess: 'Last success',
     since: 'since',
     failingSince: 'Failing since',
-    untried: 'No call has been sent to it in the last 31 days. “Test” tells whether it answers.',
+    untried: 'No call has been sent to it in the last 31 days. “Test” shows whether it answers.',
     spentToday: 'Spent today, of its cap (UTC)',
     spentThisMonth: 'Spent this month, of its cap',
     retireText: 'It gets no new calls. Open tasks are still polled.',

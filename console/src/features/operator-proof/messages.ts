@@ -59,7 +59,7 @@ export const messages = defineMessages(
     model: 'Upstream model',
     unchargedEmpty: 'Every submission has a known outcome',
     commands: 'Scheduled commands',
-    commandsText: 'When each has last succeeded.',
+    commandsText: 'When each last succeeded.',
     command_audit: 'Audit: tributary audit',
     command_backup: 'Backup: tributary backup',
     command_archive: 'Archive: tributary archive create',

@@ -16,9 +16,9 @@ export const messages = defineMessages(
     inFlight: 'Calls in flight',
     filesApart: 'Gateways keep files in different places',
     filesApartHelp:
-      'They cannot serve each other’s files, so only those of one place take any; the others ' +
-      'answer uploads with 503. Give all of them the same S3_ENDPOINT and S3_BUCKET, or a shared ' +
-      'folder at DATA_DIR/files.',
+      'They cannot serve each other’s files, so only the gateways of one place accept files; ' +
+      'the others answer uploads with 503. Give all of them the same S3_ENDPOINT and ' +
+      'S3_BUCKET, or a shared folder at DATA_DIR/files.',
     gateways: 'Gateways',
     alive: 'Alive',
     ended: 'Ended',

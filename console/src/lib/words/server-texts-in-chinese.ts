@@ -9,7 +9,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'you would have no way to sign in: add a passkey first': '这样您将无法登录：请先添加通行密钥',
   'you would have no way to sign in: add another passkey first':
     '这样您将无法登录：请先添加另一个通行密钥',
-  'an operator set this budget: only operators change it':
+  'an operator set this budget: only operators can change it':
     '此预算由运营人员设定，仅运营人员可以修改',
   'the spend limit of this API key is reached': '此 API 密钥的消费上限已用完',
   'an account needs an owner: name another first': '账户必须有所有者，请先指定另一位',
@@ -35,13 +35,13 @@ const TEXTS: Readonly<Record<string, string>> = {
   'must be a currency of ISO 4217 in three capital letters, such as CNY or USD':
     '必须是 ISO 4217 货币代码（三个大写字母），例如 CNY 或 USD',
   'must be the six digits that the app shows': '必须是应用显示的六位数字',
-  'is not of now: type the code that the app shows, and set the clock of its device':
+  'is not the current code: type the one shown now, and check the clock of the device':
     '不是当前的验证码：请输入应用现在显示的验证码，并校准该设备的时钟',
   'is wrong: type the code that the app shows now for this QR code':
     '不正确：请输入应用为此二维码现在显示的验证码',
-  'no authenticator app waits for its first code: it may have been confirmed in another window':
+  'no authenticator app is waiting for its first code: another window may have confirmed it':
     '没有等待首个验证码的验证器应用：可能已在另一个窗口中确认',
-  'another browser has started to add an app since: start again, and scan the new QR code':
+  'another browser has started adding an app since then: start again, and scan the new QR code':
     '另一个浏览器已开始添加应用：请重新开始并扫描新的二维码',
   'is your current password': '是当前密码',
   'its prices are examples: set your own': '价格仅为示例，请设置自己的价格',
@@ -127,13 +127,12 @@ const TEXTS: Readonly<Record<string, string>> = {
   'signing up is off: ask for an invitation': '注册未开放，请联系他人邀请您',
   'this gateway sends no mail': '此网关不发送邮件',
   'must be true: the terms have to be accepted': '必须接受条款',
-  'you have a sign-in already: sign in': '您已有登录账号，请登录',
-  'too many mails: look into the last one, or try again later':
-    '邮件过多：请查看最近一封，或稍后再试',
+  'you already have an account: sign in': '您已有登录账号，请登录',
+  'too many mails: open the last one, or try again later': '邮件过多：请查看最近一封，或稍后再试',
   'it does not answer': '没有响应',
   'must begin with https:// (http:// only on loopback, with ALLOW_PRIVATE_TARGETS=1)':
     '必须以 https:// 开头（http:// 仅限本机，且需 ALLOW_PRIVATE_TARGETS=1）',
-  'no issuer of tokens is set: list one under token_issuers in a catalog file':
+  'no token issuer is set: list one under token_issuers in a catalog file':
     '尚无令牌签发方：请在目录文件的 token_issuers 中列出',
   'must include openid': '必须包含 openid',
   'zero changes nothing': '零不会改变任何内容',
@@ -198,12 +197,12 @@ const PATTERNS: readonly Pattern[] = [
   ],
   [/^must be of (.+\..+)$/, (domains) => `必须是 ${domains.replaceAll(' or ', ' 或 ')} 的邮箱`],
   [
-    /^the provider is (.+): write the issuer as it does$/,
+    /^the provider names itself (.+): write the issuer exactly like this$/,
     (own) => `提供方自称 ${own}：请按其写法填写签发方`,
   ],
   [/^the account (\S+) does not exist$/, (id) => `账户 ${id} 不存在`],
   [
-    /^(\S+) is no member of the account who may make calls$/,
+    /^(\S+) is not a member of the account who may make calls$/,
     (email) => `${email} 不是该账户中可以调用的成员`,
   ],
   [/^invalid token: it (.+)$/, (why) => `令牌无效：${TOKEN_PROBLEMS[why] ?? why}`],
@@ -263,7 +262,7 @@ const PATTERNS: readonly Pattern[] = [
   ],
   [/^the model '(.+)' does not exist here.*$/, (model) => `模型“${model}”在此不存在`],
   [
-    /^this call does not fit the budget (\S+?)(?:, which begins anew at (\S+))?$/,
+    /^this call does not fit the budget (\S+?)(?:, which resets at (\S+))?$/,
     (id, at) => `此调用超出预算 ${id}${at ? `，该预算于 ${at} 重置` : ''}`,
   ],
   [

@@ -4,8 +4,8 @@ import { invalidField } from '../../../base/lib/errors.ts'
 import { findUnknownModels } from '../../../money/catalog/describe.ts'
 
 /**
- * Throws a 400 that names the field and the first unknown id. `stored` are those that the row has
- * already: some of them may have been retired since.
+ * Throws a 400 that names the field and the first unknown id. `stored` are the ids that the row
+ * already has: some of them may have been retired since.
  */
 export async function refuseUnlistedModels(
   sql: Sql,

@@ -7,7 +7,7 @@ export interface LiveEvent {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** An account without anything that runs or has just ended. */
+/** The state of an account in which nothing runs or has just ended. */
 const NOTHING = {
   available: 0n,
   held: 0n,
@@ -23,8 +23,8 @@ const NOTHING = {
 } satisfies Omit<LiveRow, 'account_id'>
 
 /**
- * Returns what has changed; at the first look, the balance and all that runs or has just ended: it
- * may have changed after the pages of the viewer were loaded.
+ * Returns what has changed. The first time it returns the balance and everything that runs or has
+ * just ended, since these may have changed after the viewer's page was loaded.
  */
 export function findChanges(
   seen: Omit<LiveRow, 'account_id'> | undefined,
@@ -55,7 +55,7 @@ export function findChanges(
   return events.filter((event) => event !== false)
 }
 
-/** A time that becomes null has only left the observed window, which is not an event. */
+/** A time that becomes null has merely left the observed window, which is not an event. */
 function isNews(before: string | null, now: string | null): boolean {
   return now !== null && now !== before
 }

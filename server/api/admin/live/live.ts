@@ -50,7 +50,7 @@ export function createLive(options: { readonly sql: Sql; readonly log: Pick<Log,
     isReading = true
     poll()
       .catch((error: unknown) =>
-        log.warn({ error }, 'reading live changes failed, will be repeated'),
+        log.warn({ error }, 'reading live changes failed, will be retried'),
       )
       .finally(() => {
         isReading = false
@@ -60,7 +60,7 @@ export function createLive(options: { readonly sql: Sql; readonly log: Pick<Log,
   return {
     connect(viewer) {
       if (!streams.open(viewer)) return
-      // What changed before the last look, the others know, but the new viewer may not.
+      // The other viewers know what changed before the last poll, but the new viewer may not.
       lastRows.delete(viewer.accountId)
       if (timers.length === 0) {
         timers = [

@@ -5,7 +5,7 @@ import { text } from '../common-schemas.ts'
 
 export const email = z.email().max(254)
 export const memberRole = z.enum(MEMBER_ROLES)
-/** A role that is sent: `member` is accepted for what was called so before. */
+/** A role in a request: `member`, the former name of `developer`, is still accepted. */
 export const newMemberRole = z
   .enum([...MEMBER_ROLES, 'member'])
   .transform((role) => readMemberRole(role) ?? 'viewer')

@@ -1,4 +1,4 @@
-/** Memberships as the admin API names their members. */
+/** Returns memberships with the field names of the admin API. */
 import type { Session } from '../../sign-in/sessions/session.ts'
 
 export function showMemberships(memberships: Session['memberships']) {

@@ -33,13 +33,13 @@ export const modelField = z.object({
   values: z
     .array(z.union([z.string(), z.number()]))
     .optional()
-    .describe('The only values; of content, the kinds of its items.'),
+    .describe('The allowed values; for content, the types of its items.'),
   min: z.number().optional(),
   max: z.number().optional(),
   default: z
     .union([z.string(), z.number(), z.boolean()])
     .optional()
-    .describe('Counts where the request has none.'),
+    .describe('Used if the request has none.'),
   required: z.boolean(),
 })
 
@@ -47,7 +47,7 @@ const modelAnswer = z.object({
   id: z.string().describe('The model name in requests.'),
   object: z.literal('model'),
   created: z.int().describe('Time of the last change, in Unix seconds.'),
-  created_at: z.string().describe('The same time in ISO 8601, which clients of messages read.'),
+  created_at: z.string().describe('The same time in ISO 8601, for clients of the Messages API.'),
   owned_by: z.string(),
   display_name: z.string(),
   type: z.literal('model'),
@@ -59,15 +59,17 @@ const modelAnswer = z.object({
   max_output_tokens: z.int().optional(),
   recordings: z
     .object({
-      taken: z.array(z.string()).describe('Formats that are sent as they are.'),
+      taken: z.array(z.string()).describe('Formats that are sent unchanged.'),
       converted: z.array(z.string()).describe('Formats that the gateway converts; may be none.'),
     })
     .optional()
-    .describe('Of models for minutes whose formats are limited.'),
+    .describe('For minutes models that accept only some formats.'),
   fields: z
     .array(modelField)
     .optional()
-    .describe('Of models for videos and images: what a request may have. Others are a 400.'),
+    .describe(
+      'For video and image models: the fields that a request may have. Any other gets a 400.',
+    ),
   abilities: z.array(z.string()).optional().describe('Such as tools, vision or reasoning.'),
 })
 

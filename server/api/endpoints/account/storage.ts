@@ -5,7 +5,7 @@ import type { AccountEndpoint } from '../endpoint.ts'
 
 const answer = z.object({
   stored_bytes: z.int().describe('Bytes of unexpired uploads and copied media.'),
-  limit_bytes: z.int().describe('Beyond it, uploads get 413 and results are not copied.'),
+  limit_bytes: z.int().describe('Above it, uploads get 413 and results are not copied.'),
 })
 
 export const getStorage: AccountEndpoint = {

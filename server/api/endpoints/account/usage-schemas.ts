@@ -29,7 +29,7 @@ export const usageRecord = z.object({
   review: z.boolean().describe('The charge differs from the stated usage; an operator reviews it.'),
   task_id: unlessNull(z.string()),
   error: unlessNull(z.string()),
-  tags: z.array(z.string()).describe('Of the key, and those that the caller added.'),
+  tags: z.array(z.string()).describe('Tags of the key, and those that the caller added.'),
   end_user: z.string().nullable().describe('The end user that the request named.'),
 })
 
@@ -41,11 +41,14 @@ export const priceLine = z.object({
   amount: z.string().describe('Rounded up once, to nine decimals.'),
   model: z.string().optional().describe('Vendor’s name of another model that did this part.'),
   role: z.string().optional().describe('Role of that model, for example advisor or fallback.'),
-  list_amount: z.string().optional().describe('The same at the base prices, beside a price list.'),
+  list_amount: z
+    .string()
+    .optional()
+    .describe('The same line at the base prices, if a price list applies.'),
 })
 
 const attempt = z.looseObject({ channel: z.string(), outcome: z.string() })
-/** The reason is the vendor's word about our account: it is for operators. */
+/** The reason is what the vendor said about our account, which is only for operators. */
 const publicAttempt = attempt.transform(({ reason: _, ...shown }) => shown)
 
 export const explainedUsage = usageRecord.extend({

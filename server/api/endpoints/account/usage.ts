@@ -52,7 +52,7 @@ function readFilter(context: Context, accountId: string): UsageFilter {
 
 /**
  * Waits until this process has committed its settlements of the account, or of all accounts, within
- * a limit: a caller that has its answer sees its charge, and an outage holds up no page.
+ * a limit: a caller that has its answer sees its charge, while an outage delays no page.
  */
 export async function catchUp(
   { ledger }: Pick<PlainServices, 'ledger'>,
@@ -72,7 +72,7 @@ export const listUsage: AccountEndpoint = {
   documentation: {
     summary: 'List usage records',
     description:
-      'Newest first, without calls under way: `status=running` lists these, with what each holds.',
+      'Newest first, without calls in progress: `status=running` lists those, with their holds.',
     tag: 'Billing',
     query: listQuery,
     answer: usagePage,
@@ -87,7 +87,7 @@ export const listUsage: AccountEndpoint = {
   },
 }
 
-/** Describes a request that was not found. It depends on the time in the id alone. */
+/** Describes a request that was not found. The text depends only on the time in the id. */
 export async function nameMissing(
   usage: Pick<UsageReader, 'isArchived'>,
   id: string,

@@ -3,7 +3,7 @@ import type { Ceiling } from '../../../work/pipeline/price/ceiling.ts'
 
 /** Allowance for the vendor's own prompt and for expanded texts. */
 const HIDDEN_TOKENS = 16_384
-/** The slowest voice at a quarter of its speed. */
+/** Allows for the slowest voice at a quarter of its speed. */
 const SECONDS_PER_BYTE = 1
 const SECONDS_MIN = 600
 const TOKENS_PER_SECOND = 100

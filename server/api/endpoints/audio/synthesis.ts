@@ -38,7 +38,9 @@ const synthesisRequest = z.looseObject({
 
 const SPELLINGS = listSpellings(Object.keys(synthesisRequest.shape))
 
-/** Members in which vendors of other dialects have a text to speak, and this one may, too. */
+/**
+ * Members in which other vendors take the text to speak, and which this vendor may read as well.
+ */
 const OTHER_TEXTS: ReadonlySet<string> = new Set(
   `text texts ssml prompt prompts inputs input_text text_input tts_text speech_text content
   contents messages script scripts transcript transcripts dialogue dialog lyrics segments
@@ -49,13 +51,13 @@ function check({ value }: RequestParts): void {
   refuseOtherCase(value, SPELLINGS)
   for (const name of Object.keys(value)) {
     if (isAbsent(value[name]) || !OTHER_TEXTS.has(foldKey(name))) continue
-    throw invalidField(name, "the text to speak is in 'input', where it is counted")
+    throw invalidField(name, "send the text to speak in 'input', where it is counted")
   }
 }
 
 /**
- * Finds a voice that was made of somebody's recordings and is stored at the vendor: an object with
- * an id, or a URI. A name is one of the model's own voices.
+ * Finds a voice that was cloned from somebody's recordings and is stored at the vendor: an object
+ * with an id, or a URI. A plain name is one of the model's own voices.
  */
 function findVoice({ voice }: Body): NamedContent {
   if (typeof voice !== 'string') return findReferences({ voice })
@@ -124,7 +126,10 @@ export const synthesis: MeteredEndpoint = {
   },
 }
 
-/** Returns the speed to hold for: a model may not speak faster than by itself. */
+/**
+ * Returns the speed to hold for: at most the model's normal speed, since a model may ignore a
+ * faster one.
+ */
 function slowest({ speed }: Body): number {
   return typeof speed === 'number' ? Math.min(speed, 1) : 1
 }

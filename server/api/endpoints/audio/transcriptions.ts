@@ -44,7 +44,7 @@ const transcriptionRequest = z.object({
   response_format: z
     .enum([...TRANSCRIPT_FORMATS, 'diarized_json'])
     .default('json')
-    .describe('diarized_json names speakers, at models that tell them apart.'),
+    .describe('diarized_json names the speakers, with models that can tell them apart.'),
   temperature,
   'timestamp_granularities[]': z
     .string()
@@ -88,8 +88,8 @@ const LENGTH_UNITS: ReadonlySet<Unit> = new Set(['second', 'audio_input_token', 
 const MEASURED = 'mp3, m4a, mp4, webm, wav, flac, ogg, aac, amr, aiff or mpeg'
 
 /**
- * Quotes a recording by its length, for models of either kind of price. Throws a 400 for one that
- * is not measured, at a model that is priced by its length.
+ * Quotes a recording by its length, for models priced by time or by tokens. Throws a 400 if the
+ * length is unknown and the model is priced by it.
  */
 export function quoteRecording(request: QuotedRequest): Estimate {
   const { fileSeconds = 0, fileBytes = 0, fileFault, model } = request

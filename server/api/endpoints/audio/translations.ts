@@ -1,6 +1,6 @@
 /**
  * POST /v1/audio/translations: interprets a recording simultaneously, or translates it to English
- * in OpenAI's dialect. The model's type decides, and each has fields of its own.
+ * in OpenAI's dialect. The model's type decides which, and each type has its own fields.
  */
 import { z } from 'zod'
 import { GatewayError, invalidField } from '../../../base/lib/errors.ts'
@@ -45,7 +45,7 @@ const SECONDS_MAX = 3600
 /** Bytes allowed before and after the samples. */
 const FRAME_BYTES_MAX = 1024 * 1024
 const VOICE_LENGTH_MAX = 256
-/** Factor on the estimate; larger stated usage must be a mistake. */
+/** Factor on the estimate; usage stated beyond it must be a mistake. */
 const CEILING_FACTOR = 10
 
 /** Accepts the empty string, since forms also send empty fields. */
@@ -177,12 +177,12 @@ export const translations: MeteredEndpoint = {
   documentation: {
     summary: 'Interpret speech',
     description:
-      'multipart/form-data: `file` is wav audio of 16 kHz, mono, 16-bit PCM, at most an ' +
-      'hour long; one that is cut off is interpreted up to its end. The fields may come before ' +
-      'or after it. The recording is interpreted in real time. Billed by the tokens that the ' +
-      'upstream states. With a transcription model the text is English: `file` of at most ' +
-      '25 MiB in any format that the model takes, `prompt`, `response_format` and ' +
-      '`temperature`, billed like a transcription.',
+      'multipart/form-data: `file` is wav audio of 16 kHz, mono, 16-bit PCM, at most an hour ' +
+      'long; a truncated file is interpreted up to its end. The fields may come before or ' +
+      'after it. The recording is interpreted in real time. Billed by the tokens that the ' +
+      'upstream states. With a transcription model the text is English: `file` of at most 25 ' +
+      'MiB in any format that the model takes, `prompt`, `response_format` and `temperature`, ' +
+      'billed like a transcription.',
     tag: 'Audio',
     answer: translationAnswer,
     stream: {
@@ -208,7 +208,7 @@ function createEitherReader(param: string, secondsMax: number) {
   const meter = createAudioMeter()
   const reader = createWavReader(param, secondsMax)
   let fault: InvalidRequest | undefined
-  /** Keeps the first fault, which matters for interpretation alone. */
+  /** Keeps the first fault, which matters only for interpretation. */
   function keepFault<T>(read: () => T): T | undefined {
     try {
       return fault ? undefined : read()

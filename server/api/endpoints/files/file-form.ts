@@ -31,7 +31,7 @@ const messagesFile = z.object({
   url,
 })
 
-/** Said in the documentation of each endpoint that answers in both. */
+/** The sentence in the documentation of each endpoint that answers in both forms. */
 export const FORMS = 'With the header `anthropic-version`, the answer is in the form of that API.'
 
 const isMessages = (headers: IncomingHttpHeaders) => headers['anthropic-version'] !== undefined

@@ -30,7 +30,9 @@ export const libraryEntry = z.object({
   request_id: z.string().describe('The request id of its charge: GET /v1/usage/{request_id}.'),
   model: z.string(),
   prompt: unlessNull(z.string()).describe('For images, until the entry is deleted.'),
-  original_id: unlessNull(z.string()).describe('For an erased copy: the entry of its original.'),
+  original_id: unlessNull(z.string()).describe(
+    'For a copy without subtitles: the entry of its original.',
+  ),
   content_type: unlessNull(z.string()),
   bytes: unlessNull(count),
   width: unlessNull(z.int()),

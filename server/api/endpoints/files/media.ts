@@ -41,7 +41,10 @@ export const getMedia: PlainEndpoint = {
   },
 }
 
-/** Temporary: soon the copy is served here. A vendor's link may have letters that no header may. */
+/**
+ * A temporary redirect, since the copy will soon be served here. A vendor's link may contain
+ * characters that are not allowed in a header.
+ */
 function redirectTo(link: string) {
   return { location: new URL(link).href, 'cache-control': 'no-store' }
 }

@@ -56,7 +56,7 @@ export async function sendContent(context: Context, content: StoredContent): Pro
     response.writeHead(range ? 206 : 200, head)
     await pipeline(body, response).catch(() => response.destroy())
   } finally {
-    // A caller that left before the pipeline began leaves the content open.
+    // If the caller left before the pipeline began, the content must still be closed.
     body.destroy()
   }
 }

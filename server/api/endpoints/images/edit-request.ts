@@ -34,7 +34,7 @@ const editRequest = imageRequest
     mask: z
       .union([z.string().min(1), reference], { error: 'a picture' })
       .nullish()
-      .describe('Transparent where the picture is to change.'),
+      .describe('Transparent where the image should change.'),
   })
   .refine(({ image, images }) => Boolean(image ?? images), { path: ['image'], error: 'required' })
   .refine(({ image, images }) => !(image && images), {

@@ -109,7 +109,7 @@ export const { create: createImageTask, get: getImageTask } = taskEndpoints({
       body: { model, prompt: 'A river at dawn, in ink.' },
       answer: { ...CREATED, model },
     }),
-    // A worker makes the call: its failures are the task's.
+    // A worker makes the call, so its failures are reported by the task.
     errors: CALL_ERRORS.filter((status) => status !== 502),
   },
   get: {

@@ -12,10 +12,10 @@ export const imageGenerations: MeteredEndpoint = {
   documentation: {
     summary: 'Create images',
     description:
-      'Fields that are not listed are passed to the model unchanged. The hold is the most' +
-      ' that the request can cost; the charge is by the images or tokens actually ' +
-      'produced, as the model is priced. With stream: true, models that support it send ' +
-      'images as events.',
+      'Fields that are not listed are passed to the model unchanged. The hold is the most that ' +
+      'the request can cost; the charge is by the images or tokens actually produced, ' +
+      'depending on the model’s prices. With stream: true, models that support it send images ' +
+      'as events.',
     tag: 'Images',
     answer: imageAnswer,
     stream: {

@@ -15,7 +15,7 @@ const NUMBERS: ReadonlySet<string> = new Set([
 const FLAGS: ReadonlySet<string> = new Set(['stream', 'watermark'])
 const PICTURES: ReadonlySet<string> = new Set(['image', 'image[]', 'mask'])
 
-/** Throws InvalidRequest for parts that stand for nothing. */
+/** Throws InvalidRequest for parts that have no equivalent. */
 export function readPictureForm({ fields, files }: MemoryForm): JsonObject {
   const texts = [...fields].map(([name, values]) => [plainName(name), readField(name, values)])
   const pictures = files.filter(({ name }) => name !== 'mask').map(writeDataUrl)
@@ -42,7 +42,7 @@ function readField(name: string, values: readonly string[]): unknown {
   return first
 }
 
-/** The type is that of the content: what the form claims is not trusted. */
+/** The media type is detected from the content: what the form claims is not trusted. */
 function writeDataUrl({ name, content }: MemoryFile): string {
   if (!PICTURES.has(name)) throw new InvalidRequest(name, 'send pictures as image, image[] or mask')
   const type = sniffType(content.subarray(0, SNIFFED_BYTES))

@@ -1,6 +1,7 @@
 /**
- * Refuses other words for what a model's price depends on. Vendors take `image_size`, `width` or
- * `resolution` beside `size`, and would make and bill another picture than the one that is held.
+ * Refuses other names for a property that a model's price depends on. Vendors accept `image_size`,
+ * `width` or `resolution` beside `size`, and would make and bill a different picture from the one
+ * that the hold covers.
  */
 import { invalidField } from '../../../base/lib/errors.ts'
 import { isAbsent } from '../../../base/lib/json.ts'
@@ -10,7 +11,7 @@ import type { QuotedRequest } from '../../../work/pipeline/metering.ts'
 const SIZES = `size sizes imagesize width height widths heights resolution resolutions res hires
   highres aspect ratio dimension dimensions dims pixel pixels px megapixel megapixels mp side sides
   edge upscale upscaler upscaling scale`
-/** Words in the names of members, with the fact that such a member may decide. */
+/** Words in member names, with the price condition that such a member may decide. */
 const FACTS: ReadonlyMap<string, string> = new Map([
   ...SIZES.split(/\s+/).map((word) => [word, 'size'] as const),
   ['quality', 'quality'],
@@ -18,7 +19,7 @@ const FACTS: ReadonlyMap<string, string> = new Map([
 ])
 /** Parts of names: `imageSize` and `image_size` are two words each. */
 const WORD = /[A-Z]?[a-z]+|[A-Z]+/g
-/** Members that hold pictures, and one that decides no size. */
+/** Exceptions: members that contain pictures, and one that does not decide the size. */
 const OTHERS: ReadonlySet<string> = new Set([
   'image',
   'images',
@@ -30,7 +31,7 @@ const OTHERS: ReadonlySet<string> = new Set([
 const DEPTH = 4
 const NAME_LENGTH_MAX = 100
 
-/** Throws a 400 that names the first member of a request that may decide a fact of a price. */
+/** Throws a 400 that names the first member of a request that may decide a price condition. */
 export function refuseOtherSizes({ value, model }: QuotedRequest): void {
   const facts = new Set(model.prices.flatMap(({ when = {} }) => Object.keys(when)))
   if (facts.has('size') || facts.has('quality')) refuseInside(value, facts, '', DEPTH)
@@ -62,7 +63,7 @@ function refuseInside(
 
 const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null
 
-/** Returns the first of the facts that a member of this name may decide. */
+/** Returns the first price condition that a member of this name may decide. */
 function factOf(name: string, facts: ReadonlySet<string>): string | undefined {
   if (name.length > NAME_LENGTH_MAX) return undefined
   for (const word of foldForms(name).match(WORD) ?? []) {

@@ -109,7 +109,8 @@ const TYPES = [...new Set(listStatuses().map(({ type }) => type))]
 
 const BILLING: JsonSchema = {
   type: 'object',
-  description: 'Only of a 402: what the call would have held, and the balance. Decimals.',
+  description:
+    'Only of a 402: the amount that the call would have held, and the balance, as decimals.',
   properties: {
     required: { type: 'string' },
     available: { type: 'string' },
@@ -185,7 +186,7 @@ function buildPaths(operations: readonly ReferenceOperation[]): Record<string, o
     for (const [index, path] of operation.paths.entries()) {
       const item = paths[path] ?? {}
       paths[path] = item
-      // OpenAPI has no words for a WebSocket: it is described at its path.
+      // OpenAPI cannot express a WebSocket, so it is described at its path.
       if (isCallable(operation)) {
         item[operation.method.toLowerCase()] = buildOperation(operation, index)
       } else item.description = describeUpgrade(operation)

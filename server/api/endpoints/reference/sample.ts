@@ -3,7 +3,7 @@ import type { JsonSchema } from './json-schema.ts'
 
 const PRICES = [{ unit: 'input_token', per: 1_000_000, amount: '2' }]
 
-/** Values by the name of a member, for schemas that take more texts than make sense. */
+/** Values by member name, for schemas that accept more strings than make sense. */
 const BY_NAME: Readonly<Record<string, unknown>> = {
   amount: '100',
   body: { Type: 'web', Query: 'rivers' },
@@ -55,7 +55,7 @@ function sampleOfType(schema: JsonSchema, name: string): unknown {
   return 'AbCdEf0123456789'
 }
 
-/** Of an object that requires nothing, the first member. */
+/** An object without required members gets its first member. */
 function sampleOfObject({ properties = {}, required = [] }: JsonSchema): unknown {
   const names = required.length > 0 ? required : Object.keys(properties).slice(0, 1)
   return Object.fromEntries(

@@ -28,8 +28,8 @@ export const MEANINGS: Readonly<Record<number, string>> = {
   431: 'The request headers are too large.',
   500: 'The gateway failed internally. The hold is returned.',
   502:
-    'The upstream provider failed, with any 5xx of its own. The hold is returned. Where no work ' +
-    'was done, `Retry-After` has the provider’s wait, and `x-should-retry` is `true`.',
+    'The upstream provider failed, with any 5xx of its own. The hold is returned. If no work ' +
+    'was done, `Retry-After` is the provider’s, and `x-should-retry` is `true`.',
   503:
     'The gateway cannot accept paid work now. Wait for Retry-After seconds; nothing was ' +
     'charged.',

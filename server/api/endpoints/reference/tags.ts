@@ -12,7 +12,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   Library: 'The images and videos that tasks made, kept as copies.',
   Models: 'The models that a key may call, with abilities and prices.',
   Billing: 'The balance, and the calculation of each charge.',
-  Webhooks: 'The secret of signatures, and deliveries with their attempts.',
+  Webhooks: 'The signing secret, and deliveries with their attempts.',
   Operations: 'Probes of this process, and this reference for people and programs.',
   'Console: sign-in': 'Passwords, passkeys, codes, invitations and step-up.',
   'Console: sign-in providers': 'Signing in by OpenID Connect, and the providers of operators.',
@@ -34,12 +34,12 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Operators: overview': 'Revenue, cost, margin, errors and health of all accounts.',
   'Operators: accounts': 'Accounts with balances, limits, credits and suspension.',
   'Operators: tokens of directories':
-    'Issuers whose tokens are taken in place of keys, and who calls with them.',
+    'Issuers whose tokens are accepted in place of keys, and who calls with them.',
   'Operators: redeem codes': 'Batches of codes that add to a balance.',
   'Operators: channels': 'Connections to vendors: settings, health, tests, price books.',
   'Operators: models': 'What is sold at which price, from when.',
   'Operators: price lists': 'What some customers pay instead of the base prices, and why.',
   'Operators: work': 'Calls, tasks and webhook deliveries of all accounts.',
-  'Operators: money proof': 'The books recomputed, and everything that does not fit.',
+  'Operators: money proof': 'The books recomputed, and everything that does not agree with them.',
   'Operators: system': 'The state of the gateway, and who did what.',
 }

@@ -1,6 +1,7 @@
 /**
- * Makes calls of a gateway to itself: of a model, an account and a vendor that exist for them
- * alone. They run the code of real calls, down to sockets, and nothing counts or keeps them.
+ * Makes calls from a gateway to itself, with a model, an account and a vendor that exist only for
+ * this purpose. They run the code of real calls, down to the sockets, and are neither counted nor
+ * stored.
  */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -21,7 +22,7 @@ import { chatCompletions } from '../text/chat-completions.ts'
 
 /** They run together, every other one streamed. More would not make the first real ones faster. */
 const CALLS = 4
-/** One account may take a share of the slots only, so there are more of them than calls. */
+/** One account may use only a share of the slots, so there are more slots than calls. */
 const SLOTS = 100
 /** The server and the vendor are this process: a call that takes longer is stuck. */
 const PATIENCE_MS = 1_000
@@ -81,7 +82,10 @@ function requestOf(stream: boolean) {
   }
 }
 
-/** Replaces what decides about, counts or keeps calls, and lets requests reach the vendor alone. */
+/**
+ * Replaces everything that limits, counts or stores calls, and lets requests reach only this
+ * vendor.
+ */
 function replaceServices(services: Services, origin: string, key: string): Services {
   const now = () => performance.now()
   const accountId = newId('acct')
@@ -145,7 +149,7 @@ function createRehearsalListener(services: Services) {
   })
 }
 
-/** A catalog of one model at one channel. */
+/** A catalog of one model with one channel. */
 function catalogOf({ upstreams }: Services, origin: string) {
   const settings = upstreams
     .get(USUAL_UPSTREAM)

@@ -1,6 +1,7 @@
 /**
- * Does what a call does before the first one comes: compiles the code of its path, reads and plans
- * its statements, and loads the client for upstreams. Nothing is written, charged or sent away.
+ * Prepares the process before the first call arrives: compiles the code of its path, parses and
+ * plans its statements, and loads the client for upstreams. Nothing is written, charged or sent to
+ * a vendor.
  */
 import { randomBytes } from 'node:crypto'
 import type { Sql } from 'postgres'
@@ -8,14 +9,14 @@ import type { Log } from '../../../base/lib/log.ts'
 import { openPageRelease } from '../../../base/lib/memory/release-pages.ts'
 import { findKeys } from '../../../money/accounts/store.ts'
 
-/** The sessions of a pool that are kept when they are idle. */
+/** The number of idle sessions that a pool keeps. */
 const SESSIONS = 2
-/** Other threads free what a collection has found; then its pages go back to the system. */
+/** After a collection, other threads free the memory and return its pages to the system. */
 const FREED_MS = 500
-/** Over a slow network the start does not wait for all of it. */
+/** With a slow network, the start does not wait until all of it is done. */
 const PATIENCE_MS = 1_000
 
-/** Never rejects: what could not be done is done by the first calls. */
+/** Never rejects: the first calls do whatever could not be done here. */
 export async function warmUp(parts: {
   readonly sql: Sql
   /** Runs the statements of the ledger once. */
@@ -41,7 +42,8 @@ export async function warmUp(parts: {
   )
   const late = new Promise((resolve) => void setTimeout(resolve, PATIENCE_MS).unref())
   await Promise.race([all, late])
-  // Otherwise the first calls wait 25 ms while the engine copies what the start has made.
+  // Otherwise the first calls wait 25 ms while the garbage collector copies the objects of the
+  // start.
   globalThis.gc?.({ type: 'major' })
   setTimeout(openPageRelease(), FREED_MS).unref()
 }

@@ -44,8 +44,9 @@ export const compactResponses = textEndpoint({
   documentation: {
     summary: 'Compact a conversation',
     description:
-      'Passed to the vendor, and charged by its tokens. The output replaces the input of the ' +
-      'next request at the same model. Only models whose vendor has the Responses API compact.',
+      'Passed to the vendor, and charged by the tokens used. The output replaces the input of ' +
+      'the next request to the same model. Only available for models whose vendor has the ' +
+      'Responses API.',
     answer: compactionAnswer,
     example: (model) => ({
       body: { model, input: 'Name a river.' },

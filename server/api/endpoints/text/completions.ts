@@ -21,7 +21,7 @@ const completionRequest = z.looseObject({
   model: z.string().min(1).describe('A chat model from GET /v1/models.'),
   prompt: z
     .union([z.string(), z.array(z.unknown()).min(1)], { error: 'a text' })
-    .describe('One text; it is sent as the message of a user.'),
+    .describe('A single text; it is sent as a user message.'),
   models: listedModels,
   max_tokens: z
     .int()
@@ -64,9 +64,9 @@ export const completions = textEndpoint({
   documentation: {
     summary: 'Complete a text',
     description:
-      'The older form of chat completions, for clients that know no other. The prompt becomes a' +
-      ' message of a user. `suffix`, `echo`, `best_of`, `logprobs`, lists of tokens and several' +
-      ' prompts are refused: send a chat completion, or a request for each prompt.',
+      'The older form of chat completions, for clients that support no other. The prompt ' +
+      'becomes a user message. `suffix`, `echo`, `best_of`, `logprobs`, lists of tokens and ' +
+      'several prompts are refused: send a chat completion, or a request for each prompt.',
     answer: completionAnswer,
     example: (model) => ({
       body: { model, prompt: 'Name three rivers.', max_tokens: 64 },

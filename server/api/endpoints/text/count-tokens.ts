@@ -1,4 +1,6 @@
-/** POST /v1/messages/count_tokens: a count by one tokenizer for all models, free. */
+/**
+ * POST /v1/messages/count_tokens: counts tokens with one tokenizer for all models, free of charge.
+ */
 import { z } from 'zod'
 import { sendJson } from '../../../base/http/reply.ts'
 import { validateMessagesRequest } from '../../../wire/dialects/messages/validate-request.ts'

@@ -84,7 +84,8 @@ export const embeddings = textEndpoint({
   },
   documentation: {
     summary: 'Create embeddings',
-    description: 'Returns one vector for each input, in their order. The input tokens are charged.',
+    description:
+      'Returns one vector for each input, in the same order. The input tokens are charged.',
     answer: embeddingAnswer,
     example: (model) => ({
       body: { model, input: ['a river', 'a stream'] },

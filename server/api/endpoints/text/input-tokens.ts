@@ -1,4 +1,6 @@
-/** POST /v1/responses/input_tokens: a count by one tokenizer for all models, free. */
+/**
+ * POST /v1/responses/input_tokens: counts tokens with one tokenizer for all models, free of charge.
+ */
 import { z } from 'zod'
 import { sendJson } from '../../../base/http/reply.ts'
 import { readJson } from '../../../work/pipeline/request/read-request.ts'
@@ -23,7 +25,7 @@ export const inputTokens: AccountEndpoint = {
   envelope: 'nested',
   documentation: {
     summary: 'Count the tokens of a response request',
-    description: 'Counted with a tokenizer; nothing is charged and no upstream called.',
+    description: 'Counted with a tokenizer; nothing is charged and no upstream is called.',
     tag: 'Text',
     body: inputTokensRequest,
     answer: z.object({ object: z.literal('response.input_tokens'), input_tokens: z.int() }),

@@ -67,8 +67,9 @@ function checkVersion({ headers }: RequestParts): void {
 }
 
 /**
- * Refuses a conversation that the vendor keeps: another one may serve the next call, and input is
- * priced by the request. SDKs read the details and send the whole conversation instead.
+ * Refuses a conversation that the vendor stores: another vendor may serve the next call, and input
+ * is priced by what the request contains. SDKs read the details of the error and send the whole
+ * conversation instead.
  */
 function refuseThread({ value }: RequestParts): void {
   if (isAbsent(value.thread)) return
@@ -79,7 +80,7 @@ function refuseThread({ value }: RequestParts): void {
   })
 }
 
-/** Estimates by the texts, or by the bytes if most of them are outside of texts. */
+/** Estimates tokens from the texts, or from the bytes if most of them are not in texts. */
 function estimateInput(value: Body, bodyBytes: number): number {
   const byTexts = countMessagesTokens(value)
   const byBytes = countInputCeiling(bodyBytes, measureMessages(value))

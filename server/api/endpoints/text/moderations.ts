@@ -26,7 +26,7 @@ const moderationRequest = z.looseObject({
 const moderationAnswer = z.looseObject({
   results: z
     .array(z.looseObject({ categories: z.looseObject({}), category_scores: z.looseObject({}) }))
-    .describe('One for each text, or one for all parts together.'),
+    .describe('One for each text, or a single one for all parts together.'),
 })
 
 /** Every part that is not text counts as an image. */
@@ -72,8 +72,8 @@ export const moderations = textEndpoint({
   documentation: {
     summary: 'Classify content as harmful',
     description:
-      'The answer is the upstream’s. Free, or billed by call or by input tokens, as the model is ' +
-      'priced; input tokens that the upstream does not state are estimated.',
+      'Returns the upstream’s answer. Free, or billed by call or by input tokens, depending on ' +
+      'the model’s prices; input tokens are estimated if the upstream does not state them.',
     answer: moderationAnswer,
     example: (model) => ({
       body: { model, input: 'a quiet river' },

@@ -8,11 +8,11 @@ import type { MeteredEndpoint } from '../endpoint.ts'
 const BODY_BYTES_MAX = 64 * 1024 * 1024
 const DOCUMENTS_MAX = 10_000
 const BYTES_PER_TOKEN = 4
-/** Tokens of a byte, at most: a tokenizer may normalise text first. */
+/** The most tokens per byte: a tokenizer may normalise text first. */
 const TOKENS_PER_BYTE_MAX = 11
-/** Marks between the query and a document. */
+/** Tokens for the separators between the query and a document. */
 const MARKS_PER_PAIR = 64
-/** A search unit is a query with so many documents; a longer document counts as several. */
+/** A search unit is a query with this many documents; a longer document counts as several. */
 const DOCUMENTS_PER_UNIT = 100
 const TOKENS_PER_PIECE = 500
 const TOKENS_PER_PIECE_MIN = 50
@@ -27,16 +27,13 @@ const rerankRequest = z.looseObject({
     .min(1)
     .max(DOCUMENTS_MAX)
     .describe('The documents: texts, or objects with a `text`.'),
-  top_n: z.int().positive().nullish().describe('The number of results; by default all.'),
-  return_documents: z
-    .boolean()
-    .nullish()
-    .describe('True to repeat each document beside its score.'),
+  top_n: z.int().positive().nullish().describe('Number of results; all by default.'),
+  return_documents: z.boolean().nullish().describe('True: each result includes its document.'),
   max_tokens_per_doc: z
     .int()
     .positive()
     .nullish()
-    .describe('Longer documents are cut, where the upstream can.'),
+    .describe('Longer documents are truncated, if the upstream supports it.'),
 })
 
 const rerankAnswer = z.looseObject({
@@ -45,12 +42,12 @@ const rerankAnswer = z.looseObject({
   results: z
     .array(
       z.looseObject({
-        index: z.int().describe('The position among the documents.'),
+        index: z.int().describe('The document’s position in the request.'),
         relevance_score: z.number(),
         document: z.looseObject({ text: z.string() }).optional(),
       }),
     )
-    .describe('The most relevant first. Scores of different models cannot be compared.'),
+    .describe('Most relevant first. Scores of different models are not comparable.'),
   usage: z.looseObject({ total_tokens: z.int() }).optional(),
   meta: z.looseObject({ billed_units: z.looseObject({}) }),
 })
@@ -118,10 +115,10 @@ export const rerank: MeteredEndpoint = {
   documentation: {
     summary: 'Rank documents by relevance',
     description:
-      'Returns the documents in the order of their relevance to the query, in the form of the ' +
-      'APIs of Cohere and Jina. Of a document that is an object the `text` counts; ' +
-      '`x-tributary-ignored` names what the upstream did not get. Charged by search unit (a ' +
-      'query with 100 documents), by token or by call, as the model is priced.',
+      'Returns the documents in order of relevance to the query, in the format of the Cohere ' +
+      'and Jina APIs. Of a document that is an object, only `text` is used; ' +
+      '`x-tributary-ignored` names what was not sent upstream. Charged by search unit (a query ' +
+      'with 100 documents), by token or by call, depending on the model’s prices.',
     tag: 'Search',
     answer: rerankAnswer,
     example: (model) => ({

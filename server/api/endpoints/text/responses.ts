@@ -82,10 +82,10 @@ const endpoint = textEndpoint({
   documentation: {
     summary: 'Create a response',
     description:
-      'Forwarded to the upstream, or translated if it speaks another dialect. If it lacks this ' +
-      'API, its error is passed on and nothing is charged. With `background: true` the ' +
-      'response is a task: the hold lasts until it ends, GET and cancel work on it, and ' +
-      '`callback_url` gets one POST at its end.',
+      'Forwarded to the upstream, or translated if it speaks another dialect. If the upstream ' +
+      'lacks this API, its error is passed on and nothing is charged. With `background: true` ' +
+      'the response is a task: the hold lasts until it ends, GET and cancel work on it, and ' +
+      '`callback_url` receives one POST when it ends.',
     answer: responsesAnswer,
     example: (model) => ({
       body: { model, input: 'Name a river.', max_output_tokens: 256 },

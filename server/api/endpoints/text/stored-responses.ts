@@ -21,7 +21,10 @@ import { onEveryPrefix } from '../native-prefixes.ts'
 const response = z.looseObject({ id: z.string(), object: z.string() })
 const STARTING_AFTER = /^\d{1,9}$/
 
-/** A response of the caller: its channel, and its task if it was created in the background. */
+/**
+ * A stored response of the caller, with its channel, and its task if it was created in the
+ * background.
+ */
 interface Target {
   readonly id: string
   readonly place: StoredPlace
@@ -188,8 +191,8 @@ function declare(
 export const getResponse = declare('GET', '/responses/:response_id', get, {
   summary: 'Get a stored response',
   description:
-    'Free of charge. A background response is settled when its end is first read. With ' +
-    '`stream=true` its events are sent, past and live.',
+    'Free of charge. A background response is settled at the latest when it is read after its ' +
+    'end. With `stream=true` its events are sent, past and live.',
   query: QUERY,
   answer: response,
   stream: { type: 'text/event-stream', description: 'typed events of a response.' },

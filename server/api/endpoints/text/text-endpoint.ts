@@ -1,4 +1,6 @@
-/** Metered endpoints of text: what all dialects of text read, hold, document and charge alike. */
+/**
+ * Metered text endpoints: what all text dialects read, hold, document and charge in the same way.
+ */
 import { type ZodType, z } from 'zod'
 import type { Envelope } from '../../../base/http/envelope.ts'
 import type { Operation } from '../../../wire/upstreams/upstream.ts'
@@ -40,7 +42,7 @@ export interface TextDeclaration {
   readonly operation: Operation
   readonly schema: ZodType
   readonly dialect: TextDialect
-  /** True if the answer is no text of its own, so that only the input is billed. */
+  /** True if the answer contains no generated text, so that only the input is billed. */
   readonly isAboutInput?: true
   /** Members that this endpoint reads or bills in another way. */
   readonly metering?: Partial<Metering>

@@ -58,7 +58,10 @@ const contentItem = z
     draft_task: z
       .looseObject({ id: z.string().min(1) })
       .optional()
-      .describe('Your own finished draft, of which the model makes the video; no other content.'),
+      .describe(
+        'Your own finished draft, from which the model makes the video; no other content is ' +
+          'allowed.',
+      ),
     role: z
       .enum([...IMAGE_ROLES, 'reference_video', 'reference_audio'])
       .optional()
@@ -69,7 +72,8 @@ const contentItem = z
       issues.push({ code: 'custom', input: value, path: [field], message })
     const payload = value[value.type]
     if (payload === undefined || payload === '') refuse(value.type, 'required')
-    // What one vendor overlooks, another makes a video of, and bills.
+    // A member that one vendor ignores may make another vendor produce, and bill, a different
+    // video.
     const stray = MEDIA_TYPES.find((name) => name !== value.type && !isAbsent(value[name]))
     if (stray) refuse(stray, `belongs in an item of type ${stray}`)
     const roles = ROLES[value.type] ?? []
@@ -107,7 +111,7 @@ export const videoRequest = z.looseObject({
   callback_url: callbackUrl,
   safety_identifier: z.string().max(64).optional().describe('A hash of your user’s id.'),
   execution_expires_after: z.int().min(3600).max(259_200).optional(),
-  draft: z.boolean().optional().describe('A cheaper preview, of models that make them.'),
+  draft: z.boolean().optional().describe('A cheaper preview, for models that support it.'),
   priority: z.int().min(0).max(9).optional(),
   tools: z
     .array(z.looseObject({ type: z.string().max(64) }))
@@ -150,7 +154,9 @@ function isDraft(item: unknown): boolean {
   return member(item, 'type') === 'draft_task'
 }
 
-/** Returns the parameters with the vendor's id of the draft. Throws 400 if it is none. */
+/**
+ * Returns the parameters with the vendor's id of the draft. Throws 400 if the task is not a draft.
+ */
 export function useDraft(parameters: JsonObject, draft: SourceTask): JsonObject {
   const refuse = (problem: string) => invalidField('content', `the draft_task ${problem}`)
   if (draft.kind !== 'video' || draft.request.draft !== true) throw refuse('is not a draft')

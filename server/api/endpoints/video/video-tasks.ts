@@ -34,8 +34,8 @@ export const videoReading: TaskReading = {
 }
 
 /**
- * Returns what a request names at the vendor, without the pictures of its library: the vendor or
- * the operator puts them there, no customer does, and their ids cannot be guessed.
+ * Returns the stored objects that a request names at the vendor, except the pictures of its
+ * library: only the vendor or the operator puts those there, and their ids cannot be guessed.
  */
 function findStored(value: Body): NamedContent {
   const { references, identified } = findReferences(value)

@@ -177,7 +177,8 @@ export const cancelVideo: AccountEndpoint = {
   },
   async handle(context, caller, services) {
     const row = await findOwnTask(context, caller, services, 'video')
-    // A cancel whose answer was lost is sent again: the task must still say how it ended.
+    // A client repeats a cancellation whose answer was lost, so the task must still say how it
+    // ended.
     if (statusOf(viewTask(row)) !== 'cancelled') await removeVideo(row, services)
     const after = (await services.tasks.find(caller.accountId, row.id, 'video')) ?? row
     sendJson(context, 200, encodeRecord(viewTask(after)))

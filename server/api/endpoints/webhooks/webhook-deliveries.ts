@@ -109,8 +109,9 @@ export const redeliver: AccountEndpoint = {
   documentation: {
     summary: 'Redeliver a webhook',
     description:
-      'Sends the same body to the same URL, as a new delivery with its own four attempts. Once ' +
-      'per delivery: asked again, the answer is the same new one, which can be sent in turn.',
+      'Sends the same body to the same URL, as a new delivery with its own four attempts. This ' +
+      'happens once per delivery: a repeated request returns the same new delivery, which can ' +
+      'itself be sent again.',
     tag: 'Webhooks',
     answer: deliverySchema,
     example: () => ({
@@ -141,10 +142,10 @@ export const redeliverDropped: AccountEndpoint = {
   paths: ['/v1/webhooks/deliveries/redeliver'],
   envelope: 'flat',
   documentation: {
-    summary: 'Redeliver the dropped webhooks of a time',
+    summary: 'Redeliver the webhooks dropped in a period',
     description:
-      'Sends each dropped delivery again that was not yet, the oldest first; repeat the request ' +
-      'while some remain.',
+      'Sends again each dropped delivery that has not been sent again yet, oldest first; ' +
+      'repeat the request while some remain.',
     tag: 'Webhooks',
     body: redeliverBody,
     answer: redeliverAnswer,

@@ -26,7 +26,7 @@ export const deliverySchema = z.object({
   url: z.string(),
   status: z.enum(DELIVERY_STATES),
   redelivery_of: z.string().nullable().describe('The first delivery, whose bytes it sends again.'),
-  redelivered_as: z.string().nullable().describe('The delivery that sends this one again.'),
+  redelivered_as: z.string().nullable().describe('The delivery that sent this one again.'),
   next_attempt_at: time.nullable(),
   created_at: time,
   finished_at: time.nullable(),
@@ -49,7 +49,7 @@ export const redeliverBody = z.strictObject({
   from: timestamp.describe('Deliveries created at or after this time.'),
   to: timestamp.describe('And before this one; at most 24 hours later.'),
   host: hostFilter.optional(),
-  dry_run: z.boolean().optional().describe('Counts them only.'),
+  dry_run: z.boolean().optional().describe('True: only counts them.'),
 })
 
 export const redeliverAnswer = z.object({

@@ -69,7 +69,7 @@ async function isRightTotp(parts: SignInParts, person: PersonRow, code: string):
 
 /**
  * Returns a secret that takes effect with its first code. Until then the same session gets the same
- * one again, so that a reloaded page and a second window show what the app has scanned.
+ * secret again, so that a reloaded page and a second window show what the app has scanned.
  */
 export async function beginTotp(
   parts: SignInParts,
@@ -89,7 +89,7 @@ export interface TotpSession {
   readonly user: { readonly id: string; readonly email: string }
 }
 
-/** Stands between a secret that is not confirmed and the session it was shown to. */
+/** Separates an unconfirmed secret from the session that it was shown to. */
 const OFFER_SEPARATOR = ':'
 
 function readOffer({ secrets }: SignInParts, person: PersonRow | undefined) {
@@ -101,7 +101,8 @@ function readOffer({ secrets }: SignInParts, person: PersonRow | undefined) {
 
 /**
  * Confirms a secret with its first code and returns new recovery codes. Throws 400 for a wrong
- * code, 409 if this session was shown no secret, or another one since.
+ * code, 409 if this session was not shown a secret, or if another session has since been shown a
+ * new one.
  */
 export async function finishTotp(
   parts: SignInParts,
@@ -130,11 +131,11 @@ export async function finishTotp(
 }
 
 const NO_OFFER =
-  'no authenticator app waits for its first code: it may have been confirmed in another window'
+  'no authenticator app is waiting for its first code: another window may have confirmed it'
 const OTHER_OFFER =
-  'another browser has started to add an app since: start again, and scan the new QR code'
+  'another browser has started adding an app since then: start again, and scan the new QR code'
 
-/** The person has seen the secret, so that the reason gives nothing away. */
+/** The person has seen the secret, so the reason reveals nothing. */
 async function explainWrongCode(
   secret: string,
   code: string,
@@ -143,7 +144,7 @@ async function explainWrongCode(
   const digits = code.replace(/\s/g, '')
   if (!/^\d{6}$/.test(digits)) return 'must be the six digits that the app shows'
   return (await isOfAnotherTime(secret, digits, nowMs()))
-    ? 'is not of now: type the code that the app shows, and set the clock of its device'
+    ? 'is not the current code: type the one shown now, and check the clock of the device'
     : 'is wrong: type the code that the app shows now for this QR code'
 }
 

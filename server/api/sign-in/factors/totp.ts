@@ -5,7 +5,10 @@
 const STEP_SECONDS = 30
 /** RFC 4226 section 4 recommends 160 bits. */
 const SECRET_BYTES = 20
-/** Steps before and after now in which a code points to a late reader or a wrong clock: an hour. */
+/**
+ * Steps before and after now in which a valid code suggests a slow person or a wrong clock: an
+ * hour.
+ */
 const CLOCK_STEPS = 120
 
 /** Returns a new secret in base 32 (RFC 4648, no padding), as authenticator apps expect it. */
@@ -42,7 +45,10 @@ export async function isOfAnotherTime(
   return (await findStep(secret, code, timeMs, CLOCK_STEPS)) !== null
 }
 
-/** Returns how many steps the code is away from now, null if it is none of those around it. */
+/**
+ * Returns how many steps the code is away from now; null if it belongs to none of the steps around
+ * it.
+ */
 async function findStep(
   secret: string,
   code: string,

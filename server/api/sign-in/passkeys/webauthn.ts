@@ -1,7 +1,7 @@
 /**
  * Verifies passkeys with `@simplewebauthn/server`, which loads with the first passkey. No
- * attestation is requested: a statement with certificates is refused before the library reads
- * them, since it would ask the addresses in them whether they are revoked.
+ * attestation is requested: a statement with certificates is refused before the library reads them,
+ * since it would contact the addresses in them to check for revocation.
  */
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import { ALGORITHMS, readCose, writeCose } from './public-keys.ts'

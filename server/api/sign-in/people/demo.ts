@@ -20,7 +20,7 @@ export function isLocal({ socket, headers, httpVersion }: IncomingMessage): bool
   return (
     LOOPBACK_ADDRESS.test(socket.remoteAddress ?? '') &&
     LOOPBACK_HOST.test(headers.host ?? '') &&
-    // Without any setting nginx forwards as HTTP/1.0, under the address it forwards to.
+    // By default nginx forwards as HTTP/1.0, with the address it forwards to as the Host.
     httpVersion !== '1.0' &&
     !isForwarded
   )

@@ -113,7 +113,10 @@ export async function readAccountName(
   return row?.name
 }
 
-/** First key of the advisory lock, an arbitrary constant; the second is what is invited to what. */
+/**
+ * First key of the advisory lock, an arbitrary constant; the second is a hash of the account and
+ * the address.
+ */
 const INVITATION_LOCK = 730_214
 
 /**
@@ -144,7 +147,7 @@ export async function deleteUnused(
       and person_id is not distinct from ${personId}`
 }
 
-/** Strangers ask for these: what expired is of no use to anybody. */
+/** Strangers can request these links, so expired ones are deleted. */
 export async function deleteExpiredSignUps(sql: TransactionSql): Promise<void> {
   await sql`delete from console_link where kind = 'sign_up' and expires_at < now()`
 }

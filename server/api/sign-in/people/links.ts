@@ -33,7 +33,7 @@ import {
 } from './link-store.ts'
 import { setRole } from './people.ts'
 
-/** A link to hand on, and its expiry. */
+/** A link to pass on, and its expiry. */
 export interface CreatedLink {
   readonly link: string
   readonly expiresAt: Date
@@ -107,8 +107,8 @@ export async function openSetUp(
 
 /**
  * Creates an invitation to an account, or to be an operator, and mails it where mail is set.
- * Earlier ones of the address to the same are void from then on. Throws 429 for a person who
- * invites too many.
+ * Earlier invitations of the same address to the same account are void from then on. Throws 429 for
+ * a person who invites too many.
  */
 export async function invite(
   parts: Pick<SignInParts, 'sql' | 'consoleAddress' | 'mailLink' | 'throttle'>,
@@ -257,7 +257,7 @@ export async function grantInvitation(
   if (link.is_operator) await makeOperator(transaction, personId)
   if (link.account_id && link.role) {
     const { account_id: accountId, role } = link
-    // An invitation never takes the rights of an owner.
+    // An invitation never takes away the rights of an owner.
     if (!(await isOwner(transaction, accountId, personId))) {
       await setRole(transaction, { personId, accountId, role })
     }

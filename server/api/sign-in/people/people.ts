@@ -29,10 +29,10 @@ import { revokeTokensOf } from '../tokens/access-token-store.ts'
 import { deleteInvitationsOf, deleteInvitationsTo } from './link-store.ts'
 
 /**
- * Changes the role of a member, or removes them. In the same transaction a person who is no owner
- * any more loses the invitations that they wrote, one who may have no keys any more their keys and
- * playground key, and one who leaves their sessions and any invitation back too. Throws 404 for a
- * person who is not a member, 409 if the account would have no owner.
+ * Changes the role of a member, or removes them. In the same transaction, a person who is no longer
+ * an owner loses the invitations that they wrote; one who may no longer have keys loses their keys
+ * and playground key; and one who leaves also loses their sessions and any invitation to return.
+ * Throws 404 for a person who is not a member, 409 if the account would have no owner.
  */
 export async function changeMember(
   sql: Sql,
@@ -56,7 +56,7 @@ export async function changeMember(
   })
 }
 
-/** Gives a person a role in an account, and ends what it does not allow. */
+/** Gives a person a role in an account, and ends everything that the role does not allow. */
 export async function setRole(
   transaction: TransactionSql,
   membership: NewMembership,
@@ -89,8 +89,8 @@ export async function requireMember(sql: Sql, accountId: string, email: string):
 }
 
 /**
- * Disables a person and ends all that acts for them (sessions, access tokens, invitations, links
- * for passwords, their keys), or enables them again, which brings none of it back.
+ * Disables a person and ends everything that acts for them (sessions, access tokens, invitations,
+ * password links, their keys), or enables them again, which restores none of it.
  */
 export async function setDisabled(sql: Sql, personId: string, isDisabled: boolean): Promise<void> {
   await withTransaction(sql, async (transaction) => {

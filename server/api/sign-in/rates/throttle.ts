@@ -94,8 +94,8 @@ function keyOf(subject: Subject, name: string): string {
   return `${subject}:${createHash('sha256').update(name).digest('base64url')}`
 }
 
-const NO_SUCH_CODES = 'too many codes that do not exist: try again later'
-const TOO_MANY_MAILS = 'too many mails: look into the last one, or try again later'
+const NO_SUCH_CODES = 'too many unknown codes: try again later'
+const TOO_MANY_MAILS = 'too many mails: open the last one, or try again later'
 const MESSAGES: Readonly<Record<string, string>> = {
   token: 'too many invalid access tokens: wait a little',
   code: NO_SUCH_CODES,

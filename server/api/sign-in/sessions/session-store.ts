@@ -59,8 +59,8 @@ export async function touchSession(sql: Sql, id: string): Promise<void> {
 
 /**
  * A session that was just opened counts as stepped up. Returns false if the person was disabled, or
- * got another password than the one that was compared: what ends sessions changes the person first,
- * so that it either waits for this one and ends it, or keeps it from being opened.
+ * if the password has changed since it was compared. Whatever ends sessions changes the person
+ * first, so it either waits for this session and ends it, or prevents it from being opened.
  */
 export async function insertSession(
   sql: Sql | TransactionSql,
@@ -122,8 +122,8 @@ export async function deleteSession(sql: Sql, personId: string, id: string): Pro
 }
 
 /**
- * Ends all sessions of a person except `keptId`, and the sign-ins in progress: what was proved for
- * them before counts no more. Returns the number of sessions.
+ * Ends all sessions of a person except `keptId`, and the sign-ins in progress: earlier proofs no
+ * longer count. Returns the number of sessions.
  */
 export async function deleteSessions(
   sql: Sql | TransactionSql,

@@ -7,8 +7,8 @@ import { hasFactor, type PersonPart, selectMemberships } from '../sessions/sessi
 export type TokenScope = 'read' | 'write'
 
 /**
- * The rights a token still has: the operator's role if it was created with it, or the memberships
- * whose roles have not changed since.
+ * The rights a token still has: the operator's role if the token was created with it, or the
+ * memberships whose roles have not changed since.
  */
 const roles = (sql: Sql | TransactionSql) => sql`m.role_since <= t.created_at`
 const hasRights = (sql: Sql | TransactionSql) => sql`
@@ -83,7 +83,10 @@ export function selectTokens(sql: Sql, filter: TokenFilter): Promise<TokenRow[]>
     order by t.created_at desc, t.id desc limit ${limit}`
 }
 
-/** Counts a person's valid tokens. Until the transaction ends nobody else creates one for them. */
+/**
+ * Counts a person's valid tokens. Until the transaction ends, nobody else can create a token for
+ * them.
+ */
 export async function countLiveTokens(sql: TransactionSql, personId: string): Promise<number> {
   await lockPerson(sql, personId)
   const [row] = await sql<{ live: number }[]>`

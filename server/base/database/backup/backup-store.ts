@@ -1,4 +1,4 @@
-/** SQL of backup and restore. Requires no more than ownership of the tables. */
+/** SQL of backup and restore. Requires only ownership of the tables. */
 import type { Sql, TransactionSql } from 'postgres'
 import type { BackupSequence } from './backup-manifest.ts'
 import { findMoneyColumns, type MoneySum } from './money-sums.ts'
@@ -37,7 +37,7 @@ export async function fixFormats(transaction: TransactionSql): Promise<void> {
     set local extra_float_digits = 1`)
 }
 
-/** Tables that say something about this database alone, or follow from others. */
+/** Tables that describe only this database, or that can be derived from others. */
 export const NOT_BACKED_UP: readonly string[] = [
   'schema_migration',
   'function_file',

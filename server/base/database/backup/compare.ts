@@ -113,8 +113,8 @@ export function summariseComparison(
 }
 
 /**
- * Tables that change although nobody does anything: with each command that is run, the backup
- * itself included, and with the leases of gateways.
+ * Tables that change even if nobody uses the gateway: with each command that is run, including the
+ * backup itself, and with the leases of gateways.
  */
 const RESTLESS = new Set(['command_run', 'owner'])
 

@@ -25,7 +25,7 @@ export async function readBackup(from: string): Promise<Manifest> {
   for (const table of manifest.tables) await checkFile(join(from, tableFile(table.name)), table)
   const { secret_key } = manifest
   if (typeof secret_key === 'object') await checkFile(join(from, SECRET_KEY_FILE), secret_key)
-  // A version from before one of these tables takes it for data.
+  // A version that is older than one of these tables treats it as data.
   const tables = manifest.tables.filter(({ name }) => !NOT_BACKED_UP.includes(name))
   return { ...manifest, tables }
 }

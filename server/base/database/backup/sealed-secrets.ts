@@ -1,4 +1,4 @@
-/** Tells before a restore whether the gateway's SECRET_KEY opens the secrets of a backup. */
+/** Checks before a restore whether the gateway's SECRET_KEY opens the secrets of a backup. */
 import { join } from 'node:path'
 import { readSecretKeyId, sealedWith } from '../../lib/secrets/secrets.ts'
 import { DatabaseProblem } from '../problem.ts'
@@ -18,7 +18,7 @@ const SEALED: Readonly<Record<string, { readonly what: string; readonly columns:
 
 /**
  * Throws DatabaseProblem if a secret of the backup would stay closed to a gateway with these keys.
- * Without SECRET_KEY nothing is refused: so restores an operator who has lost the key.
+ * Without SECRET_KEY nothing is refused, so that an operator who has lost the key can restore.
  */
 export async function refuseWrongKey(
   manifest: Manifest,

@@ -7,8 +7,8 @@ const DEFAULT_PORT = 5432
 const UNKNOWN_PARAMETER = '42704'
 
 /**
- * Throws DatabaseProblem for an address that cannot work. Of several hosts the client would try one
- * after the other for ever, and no statement would fail.
+ * Throws DatabaseProblem for an address that cannot work. With several hosts, the client would try
+ * one after the other for ever, and no statement would fail.
  */
 export function checkAddress(address: string): void {
   const url = URL.parse(address)
@@ -21,9 +21,9 @@ export function checkAddress(address: string): void {
   }
   if (url && isDecodable(url)) return
   throw new DatabaseProblem(
-    'DATABASE_URL cannot be read: it is postgres://user:password@host:5432/database, where each ' +
-      'of % @ : / ? # in the user, the password or the database is percent-encoded (%25 for %), ' +
-      'and a socket folder is encoded as the host',
+    'DATABASE_URL cannot be read: it must be postgres://user:password@host:5432/database, ' +
+      'where each of % @ : / ? # in the user, the password or the database is percent-encoded ' +
+      '(%25 for %), and a socket folder is encoded as the host',
   )
 }
 
@@ -37,7 +37,7 @@ function isDecodable({ username, password, hostname, pathname }: URL): boolean {
 }
 
 /**
- * Returns the host and port to dial. The client takes an IPv6 address in brackets apart at its
+ * Returns the host and port to dial. The client would split an IPv6 address in brackets at its
  * colons.
  */
 export function readTarget(address: string) {
@@ -46,7 +46,7 @@ export function readTarget(address: string) {
   return { host: [hostname.replace(/^\[|\]$/g, '')], port: [Number(port || DEFAULT_PORT)] }
 }
 
-/** Returns the other parts, decoded. The client leaves the name of the database encoded. */
+/** Returns the other parts, decoded. The client does not decode the name of the database. */
 export function readLogin(address: string) {
   const { username, password, pathname } = new URL(address)
   const database = decodeURIComponent(pathname.slice(1))
@@ -63,8 +63,8 @@ export function explainParameter(error: unknown, address: string): string | unde
   if (readErrorCode(error) !== UNKNOWN_PARAMETER || names.length === 0) return undefined
   const why = error instanceof Error ? error.message : ''
   return (
-    `PostgreSQL does not know a parameter of DATABASE_URL (${why}): remove it; those that are ` +
-    'there are sslmode, sslrootcert and settings of a session, such as search_path'
+    `PostgreSQL does not know a parameter of DATABASE_URL (${why}): remove it. Known ` +
+    'parameters are sslmode, sslrootcert and session settings such as search_path'
   )
 }
 

@@ -70,13 +70,13 @@ function elementText(item: unknown, element: number): string {
 
 /**
  * One quoted or bare element of a literal such as `{1,NULL,"two \"words\""}`. The closing quote is
- * always there; not to demand it saves a second attempt from each quote inside.
+ * always there; the pattern does not require it, which saves a second attempt at each quote inside.
  */
 const ELEMENT = /"((?:[^"\\]|\\.)*)"?|([^",{}]+)/gs
 
 /** Parses a one-dimensional literal; the gateway stores no others. */
 function readArray(text: string, parse: (text: string) => unknown): unknown[] {
-  // What the ledger returns for nearly every batch.
+  // The form that the ledger returns for nearly every batch.
   if (text === '{}') return []
   return Array.from(text.slice(1, -1).matchAll(ELEMENT), ([, quoted, bare]) => {
     if (quoted !== undefined) return parse(quoted.replace(/\\(.)/gs, '$1'))

@@ -6,7 +6,7 @@ import { openDatabaseSession } from './session.ts'
 
 /** Two connections over a slow network. */
 const CONNECT_MS = 30_000
-/** The second connection waits for a pooler whose connections are all in use. */
+/** The second connection waits this long for a pooler whose connections are all in use. */
 const SECOND_MS = 10_000
 /** A server that was slow to take the first one has this many times as long for the second. */
 const SLOWER_MAX = 20
@@ -63,7 +63,7 @@ function wrongMode(cause?: unknown): DatabaseProblem {
   )
 }
 
-/** Without its cause, a timeout, which the start takes for a server that is not up yet. */
+/** The cause, a timeout, is left out: the start would take it for a server that is not up yet. */
 function tooFew(): DatabaseProblem {
   return new DatabaseProblem(
     'one connection to the database is answered, and a second one waits: the pooler in front of ' +

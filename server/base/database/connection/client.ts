@@ -1,6 +1,6 @@
 /**
  * The PostgreSQL client of the whole gateway: amounts are bigint, and a statement to a server that
- * is gone or does not respond fails within about two seconds; a patient client waits as long as the
+ * is gone or does not respond fails within about two seconds. A patient client waits as long as the
  * server takes.
  */
 import type { Sql } from 'postgres'
@@ -23,7 +23,7 @@ const BACKGROUND = Symbol('background')
  */
 export function connect(place: DatabasePlace, options: ClientOptions = {}): Sql {
   const { connections: size = POOL_SIZE, patient = false } = options
-  // Makes the statements, and never connects.
+  // Creates the statements, and never connects.
   const front = openClient(place, options)
   const shared = shareWatch(place, options)
   const isWatched = size > 1 && !patient
@@ -64,7 +64,7 @@ export function connect(place: DatabasePlace, options: ClientOptions = {}): Sql 
     largeObject: refuse,
   }
 
-  /** Returns the client whose statements are calls', or that of background work. */
+  /** Returns the client for the statements of calls, or the one for background work. */
   function face(isBackground: boolean, more: Readonly<Record<PropertyKey, unknown>>): Sql {
     const handler = isBackground ? pool.runInBackground : pool.run
     const route = <Value>(value: Value): Value => {
@@ -91,8 +91,8 @@ export function connect(place: DatabasePlace, options: ClientOptions = {}): Sql 
 }
 
 /**
- * Returns the same client for background work: where connections are scarce, its statements
- * let those of calls go first. One that has no such face is returned as it is.
+ * Returns the same client for background work: where connections are scarce, its statements give
+ * way to those of calls. A client without such a variant is returned unchanged.
  */
 export function inBackground(sql: Sql): Sql {
   return (sql as Sql & { readonly [BACKGROUND]?: Sql })[BACKGROUND] ?? sql

@@ -1,9 +1,9 @@
 /**
- * The one way from this process to a server: connections are opened one at a time, and a few at a
- * time where each takes long. While the server admits nobody, all are refused at once but for one
- * that tries again: after a server has stood still it works off each attempt that was made
- * meanwhile, and those of all gateways. An attempt that a network has lost is never answered, so
- * that another one starts beside it every 3 s.
+ * The only way from this process to a server. Connections are opened one at a time, or a few at a
+ * time if each takes long. While the server admits nobody, all attempts fail at once except one
+ * that keeps trying: a server that recovers from a stall works off every attempt made meanwhile by
+ * all gateways. An attempt that the network has lost is never answered, so another one starts
+ * beside it every 3 s.
  */
 import { readErrorCode } from '../unavailable.ts'
 import type { DatabaseSession } from './session.ts'
@@ -11,10 +11,10 @@ import { waitSlices } from './slices.ts'
 
 const TIMEOUT_MS_MIN = 2_000
 const TIMEOUT_MS_MAX = 30_000
-/** A server may take several times as long as it last did. */
+/** A server may take several times as long as last time. */
 const TIMEOUT_FACTOR = 4
 const BESIDE_MS = 3_000
-/** Over a slow network, calls wait for round trips and not for the server. */
+/** Over a slow network, calls wait for round trips rather than for the server. */
 const SLOW_MS = 500
 const AT_ONCE_WHEN_SLOW = 3
 const PAUSE_MS_MIN = 250
@@ -61,8 +61,8 @@ export class Connector {
   }
 
   /**
-   * The attempt that finds out whether connections can be opened again: they can once the server
-   * begins to answer it. Over a slow network its session takes three more round trips.
+   * The attempt that finds out whether connections can be opened again: they can be as soon as the
+   * server begins to answer it. Over a slow network its session takes three more round trips.
    */
   async probe(open: OpenUnless): Promise<DatabaseSession> {
     return await this.inTurn((endTurn) => {
@@ -138,10 +138,10 @@ export class Connector {
       return session
     } catch (error) {
       if (readErrorCode(error) === 'CONNECT_TIMEOUT') {
-        // Attempts that were made at the same time count once.
+        // Concurrent attempts count once.
         this.timeoutMs = Math.min(Math.max(this.timeoutMs, timeoutMs * 2), TIMEOUT_MS_MAX)
       }
-      // Another one that was made at the same time may have succeeded since.
+      // A concurrent attempt may have succeeded since.
       if (this.lastOpenedAtMs < startMs) this.close(error)
       throw error
     }
@@ -149,8 +149,8 @@ export class Connector {
 }
 
 /**
- * Resolves with the first session. Rejects with the first error, and opens no other then; once the
- * server has begun to answer one attempt, those that it answered otherwise before do not count.
+ * Resolves with the first session. Rejects with the first error, and then opens no other. Once the
+ * server has begun to answer one attempt, earlier errors of others do not count.
  */
 async function openBeside(
   open: OpenUnless,
@@ -198,7 +198,7 @@ async function openBeside(
   return await first.promise
 }
 
-/** Returns how long to wait after this number of failures: a random part of a time that grows. */
+/** Returns how long to wait after this number of failures: exponential backoff with jitter. */
 export function choosePauseMs(failures: number): number {
   return Math.random() * Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** failures)
 }

@@ -1,7 +1,7 @@
 /** Connects sockets to the database. */
 import { connect, type Socket } from 'node:net'
 
-/** An address that moved to another machine is found by a new attempt, never by an old one. */
+/** If an address moves to another machine, only a new attempt reaches it. */
 const AGAIN_MS = 1_500
 const SOCKETS_MAX = 4
 
@@ -16,8 +16,8 @@ export interface Address {
 type NamedSocket = Socket & { host?: string }
 
 /**
- * Resolves with a connected socket. Where a network address does not answer, further attempts are
- * made beside the first, until `signal` aborts. Rejects with the first error.
+ * Resolves with a connected socket. If a network address does not answer, further attempts are made
+ * beside the first one, until `signal` aborts. Rejects with the first error.
  */
 export async function dial({ host, port, path }: Address, signal: AbortSignal): Promise<Socket> {
   signal.throwIfAborted()

@@ -10,7 +10,7 @@ import { secure } from './secure.ts'
 import { readTlsOptions } from './tls-options.ts'
 
 const CONNECT_SECONDS = 2
-/** The first byte of what a server says to whom it lets in, instead of an error. */
+/** The first byte that a server sends if it admits the client, instead of an error. */
 const AUTHENTICATION = 'R'.charCodeAt(0)
 /** Keeps firewalls from dropping idle connections. */
 const KEEP_ALIVE_SECONDS = 20
@@ -42,7 +42,7 @@ export interface ClientOptions {
 export interface ConnectionEvents {
   readonly onclose?: () => void
   readonly onnotify?: (channel: string, payload: string) => void
-  /** Called when the server begins to sign the gateway in: it has a process for the connection. */
+  /** Called when the server begins authentication: it has a process for the connection. */
   readonly onadmitted?: (() => void) | undefined
 }
 
@@ -79,8 +79,8 @@ const textType = {
 }
 
 /**
- * A value that cannot be written must not throw here: the client has begun to send the statement,
- * and its connection would wait for ever. The server refuses the text of an invalid time.
+ * Must not throw for a value that cannot be written: the client has begun to send the statement,
+ * and its connection would wait for ever. The server will refuse the text of an invalid time.
  */
 const timeType = {
   to: 1184,
@@ -99,8 +99,8 @@ const TYPES = { bigint: bigintType, text: textType, date: timeType, ...arrayType
 /**
  * Opens the unmodified client for one connection, which is discarded at the first error: it never
  * connects again, which the client would do without a pause. It has two seconds to connect, or
- * until `connecting` aborts. `dropped` closes it where the client does not: a server that has taken
- * the connection and never answers would keep it, and the process, for ever.
+ * until `connecting` aborts. `dropped` closes the connection if the client does not: otherwise a
+ * server that accepts it and never answers would keep it open, and the process alive, for ever.
  */
 export function openClient(
   address: DatabasePlace,

@@ -13,7 +13,7 @@ interface Described {
 
 /** The members of the client's statements that are used here; none of them is documented. */
 interface ClientStatement extends PromiseLike<unknown> {
-  /** False if it is not prepared. */
+  /** False if the statement is not prepared. */
   readonly signature: string | false
   readonly onlyDescribe?: unknown
   describeFirst: unknown
@@ -21,17 +21,20 @@ interface ClientStatement extends PromiseLike<unknown> {
 }
 
 const STATEMENT = Symbol('statement')
-/** Texts may depend on the columns of a request; those of calls come early. */
+/**
+ * The limit of remembered texts. They may depend on the columns of a request, but the statements of
+ * calls are remembered early.
+ */
 const STATEMENTS_MAX = 2_000
-/** SQLSTATEs of values and operators that do not fit, and of changed results. */
+/** SQLSTATEs of values and operators of the wrong type, and of changed result types. */
 const WRONG_TYPE = /^(22|42|0A)/
 
 /** The lists by signature; a type that is not known yet is 0. */
 const known = new Map<string, number[]>()
 
 /**
- * Lets the statements of the client use known types. The client sets `statement` after it has
- * decided to ask, and before it writes: this is changed for all of its statements, once.
+ * Makes the client's statements use known types. The client sets `statement` after it has decided
+ * to ask for types and before it writes, so this property is replaced once for all statements.
  */
 export function shareParameterTypes(sql: Sql): void {
   const prototype = Object.getPrototypeOf(sql.unsafe(''))
@@ -57,7 +60,7 @@ function takeKnown(statement: ClientStatement, { types }: Described): void {
   }
   types.splice(0, types.length, ...found)
   statement.describeFirst = false
-  // A column may have another type since: the next run asks again.
+  // A column's type may have changed, so the next run asks again.
   statement.then(undefined, (error: unknown) => {
     if (WRONG_TYPE.test(readErrorCode(error))) known.delete(signature)
   })

@@ -7,21 +7,26 @@
 import type { Work } from './begin.ts'
 import type { ClientQuery, DatabaseSession } from './session.ts'
 
-/** A session that takes longer to open is not waited for: a few statements follow others. */
+/**
+ * If a session takes longer to open, statements do not wait for it: a few are sent on sessions that
+ * are in use.
+ */
 const OPENING_MS = 100
 const FOLLOWING_MEANWHILE = 3
 /** Over a slow network they share its round trips. */
 const FOLLOWING_WHEN_SLOW = 10
-/** The same where no session will be added. */
+/** The same limit if no session will be added. */
 const FOLLOWING_MAX = 100
 const IDLE_MS = 60_000
 const KEPT = 2
 const TICK_MS = 1_000
-/** Sessions are added again after a random part of this where one could not be had. */
+/**
+ * After a session could not be opened, sessions are added again after a random part of this time.
+ */
 const WAIT_MS_MAX = 5_000
-/** A limit for those who name none. */
+/** The limit for clients that set none. */
 const END_SECONDS = 60
-/** Background work lets others go first that come within this time of it. */
+/** Background work gives way to calls that arrive within this time after it. */
 const YIELDING_MS = 1_000
 
 export interface PoolOptions {
@@ -36,7 +41,7 @@ export interface PoolOptions {
 }
 
 interface Waiting {
-  /** The order of turns: when it came, and a while later in background work. */
+  /** The position in the queue: the time of arrival, plus a while for background work. */
   readonly turnMs: number
   readonly isTransaction: boolean
   readonly start: (session: DatabaseSession) => void
@@ -52,7 +57,7 @@ export class Pool {
   private opening = 0
   private isSlow = false
   private waitsUntilMs = 0
-  /** Since there was a session. */
+  /** True if statements have been rejected since there last was a session. */
   private hasRejected = false
   private isEnded = false
   private readonly ending = new AbortController()
@@ -66,7 +71,7 @@ export class Pool {
   /** Sends a statement, or rejects it if no session can be had. */
   readonly run = (statement: ClientQuery): void => this.addStatement(statement, false)
 
-  /** Like `run`, after the statements of others. */
+  /** Like `run`, but gives way to the statements of calls. */
   readonly runInBackground = (statement: ClientQuery): void => this.addStatement(statement, true)
 
   begin(mode: string, work: Work, isBackground = false): Promise<unknown> {
@@ -76,18 +81,21 @@ export class Pool {
     })
   }
 
-  /** Drops the sessions with all that they run, and rejects what waits. */
+  /** Drops the sessions with everything that they run, and rejects waiting statements. */
   drop(error: unknown): void {
     for (const session of this.sessions.splice(0)) void session.close(0)
     this.rejectAll(error)
   }
 
-  /** Rejects waiting statements, unless another session than the refused one may become free. */
+  /** Rejects waiting statements, unless a session other than the refused one may become free. */
   refuse(error: unknown): void {
     if (this.sessions.length === 0 && this.opening <= 1) this.rejectAll(error)
   }
 
-  /** Opens sessions where statements were rejected for lack of one: the next come at any moment. */
+  /**
+   * Opens sessions after statements were rejected for lack of one, since more may arrive at any
+   * moment.
+   */
   welcome(): void {
     if (!this.hasRejected || this.sessions.length > 0 || this.isEnded) return
     this.hasRejected = false
@@ -131,7 +139,7 @@ export class Pool {
     return this.waiting.length + this.yielding.length
   }
 
-  /** Starts what can be started, and opens a session for the rest. */
+  /** Starts the statements that can be started, and opens a session for the rest. */
   private readonly assign = (): void => {
     for (let queue = this.nextQueue(); queue[0]; queue = this.nextQueue()) {
       const session = this.choose(queue[0])
@@ -173,7 +181,7 @@ export class Pool {
     return this.sessions.length < this.options.size && performance.now() >= this.waitsUntilMs
   }
 
-  /** Opens sessions for what waits, as many as may be opened at the same time. */
+  /** Opens sessions for waiting statements, as many as may be opened at the same time. */
   private grow(): void {
     const most = Math.min(this.countWaiting(), this.countAtOnce())
     while (this.opening < most && this.mayOpen()) this.openOne()
@@ -213,7 +221,7 @@ export class Pool {
     this.timer ??= setInterval(this.tick, TICK_MS).unref()
   }
 
-  /** Lets calls go before background work that has waited while there was no session. */
+  /** Puts calls before background work that has waited while there was no session. */
   private letCallsGoFirst(): void {
     const soonestMs = performance.now() + YIELDING_MS
     this.yielding = this.yielding.map((one) => {
@@ -221,7 +229,7 @@ export class Pool {
     })
   }
 
-  /** No session could be added: statements share those that there are, or will be. */
+  /** No session could be added, so statements share the existing ones. */
   private readonly wait = (error: unknown): void => {
     this.waitsUntilMs = performance.now() + Math.random() * WAIT_MS_MAX
     this.refuse(error)

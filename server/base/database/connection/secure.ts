@@ -1,13 +1,13 @@
 /**
- * Begins TLS on a connection to the database, as PostgreSQL negotiates it (SSLRequest).
- * The client does so by itself, but removes its listeners from a connection that is given up during
- * the handshake, whose next write then fails unheard and ends the process.
+ * Begins TLS on a connection to the database, as PostgreSQL negotiates it (SSLRequest). The client
+ * does so by itself, but removes its listeners from a connection that is abandoned during the
+ * handshake; the next write to it then fails with an unhandled error, which ends the process.
  */
 import { isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect } from 'node:tls'
 
 export interface TlsDemand {
-  /** Without TLS the server is used as it is. */
+  /** True if a server without TLS is used unencrypted. */
   readonly isOptional: boolean
   /** TLS begins at once, without a request (PostgreSQL 17). */
   readonly isDirect: boolean
@@ -23,7 +23,7 @@ class NoTls extends Error {
   }
 }
 
-/** As the client names it, so that it is waited for like any other loss. */
+/** Has the client's error code, so that it is treated like any other lost connection. */
 class ClosedEarly extends Error {
   readonly code = 'CONNECTION_CLOSED'
 
@@ -59,7 +59,9 @@ export async function secure(
   return await first(secured, 'secureConnect', signal, () => secured)
 }
 
-/** Resolves with the byte that answers, or with more, which somebody in the middle has added. */
+/**
+ * Resolves with the byte of the answer, or with more bytes if someone in the middle has added them.
+ */
 async function request(socket: Socket, signal: AbortSignal): Promise<string> {
   const answered = first(socket, 'data', signal, (chunk: Buffer) => chunk.toString('latin1'))
   socket.write(SSL_REQUEST)
@@ -78,7 +80,7 @@ function first<T, Value>(
   return new Promise((resolve, reject) => {
     const fail = (cause: unknown) => {
       stop()
-      // Nothing more of it is of interest.
+      // Its further events are ignored.
       socket.on('error', () => undefined)
       socket.destroy()
       reject(cause instanceof Error ? cause : new ClosedEarly())

@@ -2,8 +2,9 @@
 import type { Sql } from 'postgres'
 
 /**
- * Settings that the statements, and the client's reading of their results, depend on. Those that an
- * operator chooses for good reasons, such as the search path and the planner's costs, are left.
+ * Settings that the statements, and the client's parsing of their results, depend on. Settings that
+ * an operator may have good reasons to choose, such as the search path and planner costs, are left
+ * alone.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
   // Compiling a statement takes a hundred times as long as running it.
@@ -27,7 +28,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   row_security: 'on',
 }
 
-/** The name of what a later version added, and the version. */
+/** The name of a setting that a later version added, and that version. */
 const TRANSACTION_TIMEOUT = ['transaction_timeout', 170_000] as const
 
 const CHOSEN = Object.entries(SETTINGS).map(
@@ -35,8 +36,8 @@ const CHOSEN = Object.entries(SETTINGS).map(
 )
 
 /**
- * Makes a new session like every other one: by a statement, since poolers refuse or ignore start-up
- * parameters. 0: no limit. Returns what the server is.
+ * Gives a new session the same settings as every other one. It uses a statement, since poolers
+ * refuse or ignore start-up parameters. 0: no limit. Returns what the server is.
  */
 export async function prepareSession(
   sql: Sql,

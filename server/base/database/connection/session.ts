@@ -12,9 +12,9 @@ import { prepareSession } from './session-store.ts'
 import { waitSlices } from './slices.ts'
 
 const STATEMENT_TIMEOUT_MS = 5_000
-/** Time to answer, for a server that has no limit for statements itself. */
+/** Time to answer, if the server itself has no statement timeout. */
 const OVERDUE_MS = 5_000
-/** Time that a server has which returns and begins to answer: it serves all gateways at once. */
+/** Time for a server that has come back and begun to answer: it serves all gateways at once. */
 const SIGN_IN_MS = 10_000
 
 /** A statement of the client (postgres 3.4): it is sent by its `handler` when it is awaited. */
@@ -71,12 +71,15 @@ export class DatabaseSession {
     return result
   }
 
-  /** Returns true if nothing was asked of it for this time. */
+  /** Returns true if it has been idle for this time. */
   isIdleFor(milliseconds: number): boolean {
     return this.load === 0 && performance.now() - this.sinceMs >= milliseconds
   }
 
-  /** Returns true if the server should have cancelled the statement by itself: it is cut off. */
+  /**
+   * Returns true if the server should already have cancelled the statement: the session is then
+   * dropped.
+   */
   isOverdue(): boolean {
     return this.sent.size > 0 && performance.now() - this.sinceMs >= this.answerMsMax + OVERDUE_MS
   }
@@ -87,7 +90,7 @@ export class DatabaseSession {
     await this.lose(new ConnectionLost('CONNECTION_DESTROYED'), graceSeconds)
   }
 
-  /** Rejects all that runs: the client forgets statements that wait behind others. */
+  /** Rejects everything that runs: the client forgets statements that wait behind others. */
   async lose(error: unknown = new ConnectionLost('CONNECTION_CLOSED'), graceSeconds = 0) {
     if (this.isLost) return
     this.isLost = true
@@ -121,7 +124,7 @@ class ConnectionLost extends Error {
 
 export interface Opening {
   readonly timeoutMs: number
-  /** Aborts when the session is not wanted any more. */
+  /** Aborts when the session is no longer needed. */
   readonly signal: AbortSignal
   /** `onclose` is called once, when the session is lost. */
   readonly events?: ConnectionEvents
@@ -129,7 +132,7 @@ export interface Opening {
 
 /**
  * Connects and prepares a session. Rejects with CONNECT_TIMEOUT if it is not ready after
- * `timeoutMs`. Whoever waits for `onadmitted` waits 10 s more from then on.
+ * `timeoutMs`. After `onadmitted` it has 10 s more.
  */
 export async function openDatabaseSession(
   place: DatabasePlace,
@@ -200,7 +203,7 @@ class ConnectTimeout extends Error {
   }
 }
 
-/** Every statement that a client makes carries its handler, also one that is never sent. */
+/** Every statement that a client creates carries its handler, even if it is never sent. */
 function handlerOf(sql: Sql): (statement: ClientQuery) => void {
   return (sql.unsafe('') as unknown as ClientQuery).handler
 }

@@ -1,6 +1,6 @@
 /**
- * Waits that count short slices, because a busy event loop of our own must not look like a silent
- * server: of the time that the process stands still, one slice is counted.
+ * Waits that count short slices, because a busy event loop in this process must not look like a
+ * silent server: however long the process is blocked, only one slice is counted.
  */
 const SLICE_MS = 250
 

@@ -14,7 +14,7 @@ export interface TlsOptions {
 }
 
 const MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full']
-/** A mode by another name, or none of TLS. */
+/** Other names of modes. */
 const ALIASES: Readonly<Record<string, string>> = { true: 'verify-full', false: 'disable' }
 const SETTINGS = ['sslmode', 'ssl', 'sslrootcert', 'sslnegotiation']
 
@@ -47,7 +47,7 @@ function verify({ hostname }: URL, mode: string, path: string | null | undefined
   return {
     ca: readCertificates(path),
     rejectUnauthorized: true,
-    // Without a name for an IP address Node.js would check `localhost` instead.
+    // For an IP address, which has no name, Node.js would otherwise check `localhost`.
     checkServerIdentity: (name: string, certificate: PeerCertificate) =>
       mode === 'verify-full'
         ? checkServerIdentity(isIP(host) ? host : name, certificate)

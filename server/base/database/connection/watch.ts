@@ -1,16 +1,16 @@
 /**
  * Watches one server for all clients of this process, over a connection of its own: it receives
- * their notifications, notices a server that stands still, and finds out when it is back.
+ * their notifications, notices a server that stops answering, and finds out when it is back.
  */
 import { listenOn, ping } from '../store.ts'
 import { Connector, choosePauseMs, type Open } from './connector.ts'
 import type { DatabaseSession, Opening } from './session.ts'
 import { waitSlices } from './slices.ts'
 
-/** Between two pings of a server that is used, and of one that is not. */
+/** The time between two pings of a server that is in use, and of one that is idle. */
 const USED_MS = 500
 const UNUSED_MS = 5_000
-/** An answer is waited for so long; longer where the last one took long. */
+/** The time to wait for an answer; longer if the last one took long. */
 const PATIENCE_MS_MIN = 1_500
 const PATIENCE_MS_MAX = 5_000
 const PATIENCE_FACTOR = 4
@@ -31,7 +31,7 @@ export interface Listening {
 
 /** A client whose statements depend on the server. */
 export interface Watched {
-  /** The server does not answer: what runs is lost. */
+  /** The server does not answer: running statements are lost. */
   drop(error: unknown): void
   /** No connection can be opened. */
   refuse(error: unknown): void
@@ -115,14 +115,14 @@ export class ServerWatch {
     const { signal } = this.stopping
     if (this.isConnecting) return
     this.isConnecting = true
-    // A server that admits and ends connections again is not asked without a pause.
+    // There is a pause before asking again a server that admits connections and then ends them.
     if (this.losses > 1) await waitSlices(choosePauseMs(this.losses), signal)
     for (let failures = 1; this.isWanted(); failures += 1) {
       const startMs = performance.now()
       try {
         this.adopt(await this.connector.probe((...how) => this.openOwn(...how)))
       } catch {
-        // One that was not answered has waited by itself.
+        // After an unanswered attempt no further pause is needed.
         const waitedMs = performance.now() - startMs
         await waitSlices(Math.max(0, choosePauseMs(failures) - waitedMs), signal)
       }

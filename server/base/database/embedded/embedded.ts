@@ -29,8 +29,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   min_wal_size: '64MB',
   wal_level: 'replica',
   max_wal_senders: '2',
-  // Without processes that an idle server keeps for nothing: its pages are few, and the system's
-  // cache has them; no other server subscribes to it.
+  // Disables processes that an idle server does not need: its few pages are in the system's cache,
+  // and no other server subscribes to it.
   io_method: 'sync',
   max_logical_replication_workers: '0',
   jit: 'off',

@@ -64,17 +64,17 @@ export async function ensureRunning(starting: Starting): Promise<boolean> {
   }
 }
 
-/** Returns a function that reports a wait for the server of the run before, now and then. */
+/** Returns a function that now and then reports a wait for the server of the previous run. */
 function createReport({ progress }: Starting): () => void {
   let reportAt = 0
   return () => {
     if (performance.now() < reportAt) return
-    progress('waiting for the PostgreSQL of the run before to stop')
+    progress('waiting for the PostgreSQL of the previous run to stop')
     reportAt = performance.now() + REPORT_INTERVAL_MS
   }
 }
 
-/** A server that was found: `stopped` if it was stopping, and is waited for. */
+/** A server that was found; `stopped` if it was stopping and had to be waited for. */
 type Found = 'none' | 'running' | 'stopped'
 
 async function adopt(starting: Starting, report: () => void): Promise<Found> {

@@ -50,8 +50,8 @@ export function explainFailure(folder: ServerFolder, since: number): DatabasePro
     return diskFull(folder.cluster)
   if (/incompatible with server|initialized by PostgreSQL version/i.test(log)) {
     return new DatabaseProblem(
-      `${folder.cluster} was made by another major version of PostgreSQL: start the version of ` +
-        'Tributary that made it, or restore a backup into a new DATA_DIR',
+      `${folder.cluster} was created by another major version of PostgreSQL: start the version ` +
+        'of Tributary that made it, or restore a backup into a new DATA_DIR',
     )
   }
   const lines = log.trimEnd().split('\n').slice(-20)
@@ -60,7 +60,7 @@ export function explainFailure(folder: ServerFolder, since: number): DatabasePro
   return new DatabaseProblem(`PostgreSQL did not start: ${why} (see ${folder.logFile})`)
 }
 
-/** Returns what to do about a server of the run before that does not end. */
+/** Returns what to do about a server of the previous run that does not end. */
 export function explainStopping(folder: ServerFolder): DatabaseProblem {
   const pid = findRunning(folder.cluster)
   const advice =
@@ -69,7 +69,7 @@ export function explainStopping(folder: ServerFolder): DatabaseProblem {
       : `start again once process ${pid} has ended, or end it with 'kill -QUIT ${pid}', which ` +
         'loses no committed data'
   return new DatabaseProblem(
-    `the embedded PostgreSQL of the run before is still stopping in ${folder.cluster}: ` +
+    `the embedded PostgreSQL of the previous run is still stopping in ${folder.cluster}: ` +
       `${advice} (see ${folder.logFile})`,
   )
 }

@@ -13,8 +13,8 @@ const POLL_INTERVAL_MS = 100
 
 export interface Ownership {
   /**
-   * Stops the server before the lock is released: a gateway that took the lock between the two
-   * would lose its server.
+   * Stops the server before the lock is released: a gateway that took the lock in between would
+   * lose its server.
    */
   readonly end: (stopServer: () => Promise<void>) => Promise<void>
 }

@@ -63,7 +63,7 @@ function explain({ name, revision }: FunctionFile, error: unknown): never {
   const why = error instanceof Error ? error.message : String(error)
   throw new DatabaseProblem(
     `the functions of ${name}, revision ${revision}, cannot be applied (${why}): the database ` +
-      'keeps those that it has. Start the version before, or one that corrects the file',
+      'keeps those that it has. Start the previous version, or one that corrects the file',
     error,
   )
 }

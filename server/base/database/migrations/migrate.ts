@@ -56,7 +56,7 @@ export interface MigrateOptions {
   readonly lockedMsMax?: number
 }
 
-/** Between two attempts calls go on as if there were no migration. */
+/** The pause between two attempts, in which calls run as if there were no migration. */
 const PAUSE_MS = 1_000
 const TELL_EVERY_MS = 10_000
 const LOCKED_MS_MAX = 600_000
@@ -101,11 +101,11 @@ function limitMessages(onWaiting: MigrateOptions['onWaiting']): (message: string
 }
 
 /**
- * Repeats `step` while another session keeps a table that it changes, such as a backup that reads
- * it. It never waits long in line for such a table: all calls would wait behind it. Between two
- * attempts it pauses for at least as long as the attempt took, for a long one loads the database.
- * Where calls alone are in its way, it waits longer than they do for tables that it has: they would
- * win each time.
+ * Repeats `step` while another session uses a table that it changes, such as a backup that reads
+ * it. It never queues for long for such a table, because all calls would wait behind it. Between
+ * two attempts it pauses for at least as long as the attempt took, since a long attempt loads the
+ * database. If only calls are in its way, it waits longer than they wait for tables that it has
+ * locked: otherwise they would win each time.
  */
 async function retryLocked<T>(
   sql: Sql,
@@ -218,10 +218,10 @@ function findNewer(
 export function explainHistory(name: string, migrations: readonly Migration[]): string | undefined {
   if (name > (migrations.at(-1)?.name ?? '')) return undefined
   return (
-    `has ${name}, which is not in the history of this version: it was made before 0.2.0, or by a ` +
-    'changed copy of the program, and no version upgrades it. Go on with the program that made ' +
-    'it, or move its catalog, accounts and keys into a new database: "Data from before 0.2.0" in ' +
-    'docs/guides/backup-and-restore.md'
+    `has ${name}, which is not in the history of this version: it was made before 0.2.0, or by ` +
+    'a changed copy of the program, and no version upgrades it. Keep using the program that ' +
+    'made it, or move its catalog, accounts and keys into a new database: "Data from before ' +
+    '0.2.0" in docs/guides/backup-and-restore.md'
   )
 }
 

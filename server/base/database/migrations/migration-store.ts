@@ -20,11 +20,14 @@ export interface AppliedMigration {
 const MIGRATION_LOCK = 7_214_085_622
 /** All later statements wait behind one that waits for a table; calls give up after 300 ms. */
 export const BRIEF_MS = 200
-/** Longer than a call waits for a table that the migration has, while it has one that it lacks. */
+/**
+ * Longer than a call, which holds a table that the migration needs, waits for one that the
+ * migration holds.
+ */
 export const OUTLASTING_MS = 1_000
-/** A transaction that is older is none of a call. */
+/** A transaction that is older than this is not that of a call. */
 const LONG = '3 seconds'
-/** An autovacuum ends once another has waited for `deadlock_timeout`, in a moment. */
+/** An autovacuum ends once another session has waited for `deadlock_timeout`, which is short. */
 const VACUUM_ENDS_MS = 500
 const BUSY_MS = 1_000
 const UNDEFINED_TABLE = '42P01'
@@ -60,8 +63,8 @@ export async function limitWaits(transaction: TransactionSql, ms: number): Promi
 
 /**
  * Ends the autovacuums of the schema's tables and keeps them away until the end of the transaction:
- * none makes way for one who waits briefly. Neither reads nor writes wait behind this lock. An
- * autovacuum that must not end (against wraparound) is left alone.
+ * they do not give way to a session that waits only briefly. Neither reads nor writes wait behind
+ * this lock. An autovacuum that must not end (against wraparound) is left alone.
  */
 export async function endAutovacuums(transaction: TransactionSql, waitMs: number): Promise<void> {
   const tables = await transaction<{ name: string }[]>`
@@ -92,7 +95,7 @@ export interface OldestSession {
   readonly pid: number
   readonly name: string
   readonly since: Date
-  /** It is longer than any call's. */
+  /** This is longer than the transaction of any call. */
   readonly is_long: boolean
 }
 

@@ -14,7 +14,10 @@ export interface Addresses {
 }
 
 const HOPS_MAX = 20
-/** Azure's Application Gateway, for one, adds the port: `203.0.113.9:443`, `[2001:db8::1]:443`. */
+/**
+ * Some proxies, such as Azure's Application Gateway, add the port: `203.0.113.9:443`,
+ * `[2001:db8::1]:443`.
+ */
 const WITH_PORT = /^(?:([\d.]{7,15}):\d{1,5}|\[([\da-f:.]{2,45})\](?::\d{1,5})?)$/i
 
 /** `proxies` are addresses or networks such as `10.0.0.0/8`. */

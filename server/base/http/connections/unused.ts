@@ -1,7 +1,7 @@
 /**
  * Limits connections without a request: whoever opens many and sends nothing, or half a head, would
- * otherwise take the places of all others until the time limits end them. Callers behind one proxy
- * share its address, so no address has a limit of its own: the oldest connections make room.
+ * otherwise keep everybody else out until time limits end those connections. Callers behind one
+ * proxy share its address, so there is no limit per address: the oldest connections make room.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -12,18 +12,20 @@ export interface UnusedGuard {
   begin(request: IncomingMessage & { readonly upgrade?: boolean }, response: ServerResponse): void
 }
 
-/** Of all connections: those that may wait for their first request. */
+/** The share of all connections that may wait for their first request. */
 const SILENT_SHARE = 1 / 4
-/** Of all connections: with more, those make room whose last request has been answered. */
+/** Beyond this share of all connections, those whose last request has been answered make room. */
 const FULL_SHARE = 15 / 16
-/** Of all connections: closed at once, so that their search costs each new one little. */
+/**
+ * The share of all connections that are closed at once, so that their search costs little.
+ */
 const CLOSED_SHARE = 1 / 64
 
 interface Connection {
   readonly socket: Socket
   /** Removes it from the roster. */
   leave: () => void
-  /** Requests that are not answered. */
+  /** The number of unanswered requests. */
   running: number
   isSilent: boolean
   /** performance.now() when it was opened, or when its last response ended. */

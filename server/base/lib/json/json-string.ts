@@ -5,7 +5,7 @@ const COLON = 0x3a
 /** Walking a short string is cheaper than a call of the native search. */
 const WALK_BYTES = 32
 
-/** Returns the offset behind the closing quote of the string at `open`; -1 without one. */
+/** Returns the offset after the closing quote of the string at `open`; -1 without one. */
 export function skipString(bytes: Buffer, open: number): number {
   let position = open + 1
   for (;;) {
@@ -52,7 +52,7 @@ export function hasEscapedKey(bytes: Buffer): boolean {
 const isSpace = (byte: number | undefined) =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
-/** Returns the text of a key with its quotes, or undefined if an escape of it is none. */
+/** Returns the text of a key with its quotes, or undefined if it has an invalid escape. */
 export function decodeKey(bytes: Buffer, start: number, end: number): string | undefined {
   const raw = bytes.toString('utf8', start + 1, end - 1)
   if (!raw.includes('\\')) return raw

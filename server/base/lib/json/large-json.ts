@@ -14,7 +14,7 @@ const TEXT_BYTES = 2 * 1024 * 1024
 /** A shorter string is copied: whatever keeps one would keep a whole text with it. */
 const PART_BYTES_MIN = 512
 
-/** A longer string gets a text of its own: the rest of another one would be read twice. */
+/** A longer string gets a text of its own, because the rest of another text would be read twice. */
 const ALONE_BYTES = TEXT_BYTES / 8
 
 const QUOTE = 0x22
@@ -25,7 +25,7 @@ const CLOSE_ARRAY = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** A text as JSON with such characters means another one, or is no JSON. */
+/** As JSON, a text with such characters has another meaning, or is invalid. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them in strings
 const NOT_PLAIN = /[\\\u0000-\u001f]/
 
@@ -61,7 +61,7 @@ class Reader {
     this.strings = new Strings(bytes)
   }
 
-  /** Reads a value, or the opening of a container. Returns false behind the last one. */
+  /** Reads a value, or the opening of a container. Returns false after the last one. */
   step(): boolean {
     const byte = this.skipSpace()
     if (byte === OPEN_ARRAY) return this.begin([], CLOSE_ARRAY)
@@ -99,7 +99,7 @@ class Reader {
       const around = this.open.at(-1)
       const byte = this.skipSpace()
       if (around === undefined) {
-        if (byte !== undefined) throw new SyntaxError('text behind the document')
+        if (byte !== undefined) throw new SyntaxError('text after the document')
         return false
       }
       this.position += 1
@@ -192,7 +192,7 @@ class Strings {
     this.knownByte = start
     this.knownAt = 0
     this.isAscii = isAscii(piece)
-    // A character that is cut off at its end belongs to no string that is read from it.
+    // A character that is cut off at its end is not part of any string that is read from it.
     this.text = piece.toString(this.isAscii ? 'latin1' : 'utf8')
   }
 }

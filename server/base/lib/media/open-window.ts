@@ -18,7 +18,9 @@ export interface Window {
 /** More of the file was requested than any valid file needs. */
 export class WindowExhausted extends Error {}
 
-/** Bytes were requested of which only a part is there: the ends of the file alone are known. */
+/**
+ * The requested bytes are not all available: only the beginning and the end of the file are known.
+ */
 export class UnseenBytes extends Error {}
 
 export interface WindowLimits {

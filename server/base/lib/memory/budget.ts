@@ -1,9 +1,9 @@
 /**
- * Bounds what all accounts use together of something scarce, such as bytes of memory. An account
- * may use a share of what is free, not of the whole: the more is in use, the less it may add, so
- * that no account, and no few of them, can take what all others need. Switches bound their queues
- * by the same dynamic threshold. A part may be reserved for accounts that use little, so that they
- * find room at once whatever the others do.
+ * Limits what all accounts together use of a scarce resource, such as bytes of memory. An account
+ * may use a share of what is free, not of the total: the more is in use, the less it may add, so
+ * that neither one account nor a few can take what all others need. Network switches limit their
+ * queues with the same dynamic threshold. A part may be reserved for accounts that use little, so
+ * that they find room at once whatever the others do.
  */
 
 import { GatewayError } from '../errors.ts'
@@ -11,16 +11,19 @@ import { GatewayError } from '../errors.ts'
 export interface FairShare {
   /** The most that one account may use, as a multiple of what is left free then. */
   readonly ofFree: number
-  /** An account that uses nothing may use all that is free, for one thing that cannot be parted. */
+  /**
+   * An account that uses nothing may use everything that is free, for a single item that cannot be
+   * split.
+   */
   readonly takesOne?: boolean
-  /** That one thing may come in parts. */
+  /** That single item may arrive in parts. */
   readonly inParts?: boolean
 }
 
 export interface KindUse {
   readonly kind: string
   readonly used: number
-  /** For the account's own use, and for that of all others. */
+  /** Refusals because of the use of the account itself, and because of that of all others. */
   readonly refused: { readonly account: number; readonly all: number }
 }
 
@@ -32,7 +35,7 @@ const LITTLE = 1 / 16
 const WAITING_MAX = 2_000
 const RETRY_SECONDS = 2
 
-/** The use of one account, by the place of the kind. */
+/** The use of one account, by the index of the kind. */
 type Uses = number[]
 
 interface Waiter {
@@ -80,7 +83,7 @@ export class Budget<Kind extends string = string> {
     return this.inUse
   }
 
-  /** Returns how much of it is in the engine's heap, as far as that is noted. */
+  /** Returns how much of it is in the engine's heap, as far as it was noted. */
   usedInHeap(): number {
     return this.inHeap
   }
@@ -98,8 +101,8 @@ export class Budget<Kind extends string = string> {
   }
 
   /**
-   * Counts a refusal and returns it: a 429 if the account could not use so much more either if it
-   * were alone, otherwise a 503. `message` says to the account what it has too much of.
+   * Counts a refusal and returns it: a 429 if the account could not use this much more even if it
+   * were alone, otherwise a 503. `message` tells the account what it has too much of.
    */
   refuse(uses: Uses, place: number, amount: number, message: string): GatewayError {
     const { ofFree } = this.shares[place] as FairShare
@@ -117,7 +120,7 @@ export class Budget<Kind extends string = string> {
     return new GatewayError('rate_limited', { message, retryAfterSeconds })
   }
 
-  /** Returns true if the account may use so much more for what has `taken`. */
+  /** Returns true if the account may use this much more for an item that already has `taken`. */
   fits(uses: Uses, place: number, amount: number, taken: number): boolean {
     const { ofFree, takesOne, inParts } = this.shares[place] as FairShare
     const own = uses[place] as number
@@ -135,7 +138,7 @@ export class Budget<Kind extends string = string> {
     if (amount < 0 && this.waiting.length > 0) this.schedule()
   }
 
-  /** Queues behind those that wait already; of one account, in their order. */
+  /** Queues behind those that already wait; items of one account stay in order. */
   wait(portion: Portion, amount: number, withinMs: number): Promise<boolean> {
     if (this.waiting.length >= WAITING_MAX) return Promise.resolve(false)
     return new Promise((resolve) => {
@@ -180,7 +183,7 @@ export class Budget<Kind extends string = string> {
     for (const [account, uses] of this.accounts) {
       if (uses.every((use) => use === 0)) this.accounts.delete(account)
     }
-    // So that many accounts with use are not looked through for each further one.
+    // Doubles the limit, so that accounts in use are not searched again for each further account.
     this.accountsMax = Math.max(ACCOUNTS_KEPT, 2 * this.accounts.size)
   }
 }

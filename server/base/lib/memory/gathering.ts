@@ -1,6 +1,6 @@
 /**
- * Gathers the bytes of one body: in memory while its account has room there, then in a file. What
- * is read at the speed of a caller or a vendor so never takes memory from others.
+ * Gathers the bytes of one body: in memory while its account has room there, then in a file. Data
+ * that arrives at the speed of a caller or a vendor therefore never takes memory from others.
  */
 import { Readable } from 'node:stream'
 import type { Portion } from './budget.ts'

@@ -1,9 +1,10 @@
 /**
  * Collects the garbage of large bodies, answers and messages before there is much of it. Their
  * buffers lie outside the engine's heap. Most are garbage while they are young, and a collection of
- * young objects frees them within milliseconds. What has waited for memory, for its vendor or for
- * its caller is old by then, and only a collection of the whole heap frees it: the engine begins
- * one at 64 MB of buffers more, and ends it when several times as many have come.
+ * young objects frees them within milliseconds. Buffers that have waited for memory, for a vendor
+ * or for a caller are old by then, and only a collection of the whole heap frees them: the engine
+ * starts one after 64 MB of further buffers, and has finished it only when several times as many
+ * have come.
  */
 import { getHeapStatistics } from 'node:v8'
 import { openPageRelease } from './release-pages.ts'
@@ -17,7 +18,7 @@ const FREED_MS = 25
 /** Time between two returns of freed pages, which would be faulted in again at once. */
 const RELEASED_MS = 5_000
 
-/** The engine, as far as garbage needs it. */
+/** The functions of the engine that this file needs. */
 export interface HeapCollector {
   collect(type: 'minor' | 'major'): void
   /** Returns the bytes of buffers outside the heap, garbage included. */
@@ -53,7 +54,7 @@ export class LargeGarbage {
     const before = this.bytes
     this.bytes += bytes
     if (before >= COLLECTED_BYTES || this.bytes < COLLECTED_BYTES) return
-    // Whoever counts them is still using the last ones.
+    // Whoever counts these bytes is still using the last of them.
     setImmediate(() => {
       this.bytes = 0
       this.collector.collect('minor')
@@ -69,14 +70,14 @@ export class LargeGarbage {
   }
 
   /**
-   * Makes room for bytes that are about to be read, and count as in use already: what has waited
-   * for the memory of others begins the moment they are garbage.
+   * Makes room for bytes that are about to be read, and count as in use already: requests that have
+   * waited for memory start the moment the memory of others becomes garbage.
    */
   prepare(bytes: number): void {
     if (bytes >= COLLECTED_BYTES) this.collectOld(bytes)
   }
 
-  /** `missing` is what counts as in use, and is not there. */
+  /** `missing` is what counts as in use but is not allocated yet. */
   private collectOld(missing = 0): void {
     const uncounted = this.uncountedBytes(missing)
     this.leftBytes = Math.min(this.leftBytes, uncounted)

@@ -15,8 +15,8 @@ import { SpillFile } from './spill-file.ts'
  * - `turn`: what WebSockets remember
  * - `message`: what waits to leave by WebSockets
  *
- * What can be written to disk, or is not paid, has a small share. That of requests lets hundreds of
- * calls of one account with bodies of some 100 KB run at once.
+ * Bytes that can be written to disk, or that nobody pays for, have a small share. The share of
+ * requests lets one account run hundreds of calls with bodies of some 100 KB at once.
  */
 const SHARES = {
   arriving: { ofFree: 1 / 16 },
@@ -33,12 +33,12 @@ export type MemoryKind = keyof typeof SHARES
 /** The bytes of a request or an answer and what they are parsed to, which is about as large. */
 export const PARSED_FACTOR = 2
 
-/** Of all bytes, for accounts with small calls alone. */
+/** The part of all bytes that is reserved for accounts with small calls. */
 const RESERVED_SHARE = 1 / 16
 
-/** Decompressions at once: as many as the runtime has threads for them. */
+/** Concurrent decompressions: as many as the runtime has threads for them. */
 const DECODERS = 4
-/** Of the free space on disk when the process starts. */
+/** The share of the free disk space at the start of the process. */
 const DISK_SHARE = 1 / 4
 
 export interface MemoryLimits {

@@ -1,7 +1,7 @@
 /**
- * Returns to the system what the C library keeps of freed buffers. Those below its threshold lie in
- * one region, of which it returns the end alone: what lies before the last one in use stays
- * resident. `malloc_trim` returns all whole pages of it, 0.1 ms for each megabyte.
+ * Returns memory of freed buffers, which the C library keeps, to the system. Buffers below its
+ * threshold lie in one region, of which it returns only the end: memory before the last buffer in
+ * use stays resident. `malloc_trim` returns all whole free pages, and takes 0.1 ms per megabyte.
  */
 const NAME = 'malloc_trim'
 

@@ -4,10 +4,12 @@
  * resident for ever. A slab of a megabyte goes back to the system when it is freed.
  */
 const FIRST_BYTES = 4 * 1024
-/** Up to here the first slab grows: most of what waits is small, and then it is in one piece. */
+/**
+ * The first slab grows up to this size: most waiting data is small, and then stays in one piece.
+ */
 const WHOLE_BYTES = 16 * 1024
 const SLAB_BYTES_MAX = 1024 * 1024
-/** A smaller one may be a part of memory that others share. */
+/** A smaller buffer may be part of memory that others share. */
 const FREED_BYTES_MIN = 128 * 1024
 const NOTHING = Buffer.alloc(0)
 
@@ -47,14 +49,15 @@ export class Slabs {
     const pieces = this.take()
     if (pieces.length === 1) return pieces[0] as Buffer
     const whole = Buffer.concat(pieces)
-    // Nobody else has seen them, and a collection would free them much later.
+    // The slabs are freed here: nobody else has a reference, and a collection would free them much
+    // later.
     for (const { buffer } of pieces) {
       if (buffer.byteLength >= FREED_BYTES_MIN && buffer instanceof ArrayBuffer) buffer.transfer(0)
     }
     return whole
   }
 
-  /** The next is as large as all before, so that there are few. */
+  /** The next slab is as large as all previous ones together, so that there are few. */
   private addSlab(neededBytes: number): void {
     const whole = Math.max(this.used + neededBytes, 2 * this.last.length)
     if (this.used > 0 && this.full.length === 0 && whole <= WHOLE_BYTES) {

@@ -11,11 +11,12 @@ import type { Portion } from './budget.ts'
 
 const RETRY_SECONDS = 5
 const PIECE_BYTES = 64 * 1024
-const FULL = 'this account has too many bytes of requests and answers under way: wait for some'
+const FULL =
+  'this account has too many bytes of requests and answers in progress: wait until some have ended'
 
 /**
- * Node ends a process whose garbage has an open file. One that is forgotten costs its account a
- * share of the disk instead, and nobody else anything.
+ * Keeps references to open files, because Node ends a process if a file is collected while it is
+ * open. A forgotten file therefore costs only its account a share of the disk.
  */
 const openFiles = new Set<SpillFile>()
 
@@ -30,7 +31,7 @@ export class SpillFile {
     openFiles.add(this)
   }
 
-  /** `portion` counts its bytes on disk, and is given back with it. Rejects with 503. */
+  /** `portion` counts its bytes on disk, and is released with the file. Rejects with 503. */
   static async open(folder: string, portion: Portion): Promise<SpillFile> {
     return new SpillFile(await openUnlinked(folder).catch(refuseDisk), portion)
   }

@@ -21,12 +21,16 @@ export interface Batches<Item> {
 
 export class QueueFull extends Error {}
 
-/** Resolves the items of a batch that has ended, whose owners go on in the same turn. */
+/**
+ * Resolves the items of a batch that has ended; their owners continue in the same turn of the event
+ * loop.
+ */
 export type AnswerBatch = () => void
 
 /**
- * `run` receives at most `batchLimit` items and resolves each of them; it never rejects. What it
- * resolves to is called once the next batch is on its way, which need not wait for those owners.
+ * `run` receives at most `batchLimit` items and resolves each of them; it never rejects. The
+ * function that it resolves to is called once the next batch has been sent, which need not wait for
+ * those owners.
  */
 export function createBatches<Item>(options: {
   readonly run: (items: readonly Item[]) => Promise<AnswerBatch | undefined>

@@ -1,9 +1,9 @@
 /**
- * Slots that owners share fairly. The fuller the pool, the fewer slots may one owner have to get
- * another: an owner with few is always admitted before one with many, without a word about who is
- * there. Alone, an owner gets 75 % of the slots; two that want all of them get 41 % each, ten get
- * 9 %. What an owner already has is never taken away: it gets no more until the others' shares
- * are free.
+ * Slots that owners share fairly. The fuller the pool, the fewer slots an owner may hold and still
+ * get another one: an owner with few slots is always admitted before one with many, without knowing
+ * who else is there. Alone, an owner gets 75 % of the slots; two that want all of them get 41 %
+ * each, ten get 9 %. Slots are never taken away: an owner over its share gets no more until the
+ * others have theirs.
  *
  * An owner that has less than an even share is not refused while others fill the pool: it waits,
  * and of those that wait the one with the fewest slots gets the next.
@@ -94,7 +94,7 @@ class Pool implements FairSlots {
     return `${own} ${what} of this account are running, its share while others want some`
   }
 
-  /** An even share leaves room for one owner more, so an owner alone never waits for itself. */
+  /** An even share leaves room for one more owner, so a single owner never waits for itself. */
   private hasFew(owner: string): boolean {
     const own = this.byOwner.get(owner) ?? 0
     const owners = this.byOwner.size + (own > 0 ? 1 : 2)

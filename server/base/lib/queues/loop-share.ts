@@ -1,9 +1,9 @@
 /**
- * Shares the event loop's time fairly among accounts. Large work costs milliseconds of it, in
- * which nothing else of the process runs; so while calls of several accounts run and most of the
- * time is used, the large bodies, answers and messages of one account get a quarter of it, and
- * those of all accounts half. What is over its share is not refused, it waits. Small calls are
- * neither counted nor delayed.
+ * Shares the event loop's time fairly among accounts. Large work takes milliseconds, in which
+ * nothing else in the process runs. So while calls of several accounts run and most of the time is
+ * used, the large bodies, answers and messages of one account get a quarter of the time, and those
+ * of all accounts get half. Work beyond a share is not refused but waits. Small calls are neither
+ * counted nor delayed.
  */
 import { availableParallelism } from 'node:os'
 import { performance } from 'node:perf_hooks'
@@ -20,13 +20,15 @@ const AHEAD_MS = 50
 /** The longest time for which one piece of work can delay the next of its account. */
 const BEHIND_MS_MAX = 20_000
 const MB = 1024 * 1024
-/** Of copying from a socket to another one or to a file, in the system and in other threads. */
+/**
+ * The cost of copying from one socket to another or to a file, in the kernel and in other threads.
+ */
 const MS_PER_MB = 4
-/** The same work, parted among the cores: with few of them it holds up the loop itself. */
+/** The same work divided among the cores: with few cores it delays the event loop itself. */
 const MS_PER_MB_AND_CORE = 16
-/** Calls of others may end earlier than expected, and all time is free then. */
+/** Calls of other accounts may end earlier than expected, which frees all of the time. */
 const ASLEEP_MS_MAX = 100
-/** The part of the loop's time from which on large work of accounts is spaced. */
+/** The used part of the loop's time above which large work is spaced out. */
 const BUSY = 0.6
 /** Time over which the use of the loop is measured. */
 const MEASURED_MS = 100
@@ -67,8 +69,8 @@ export class LoopShare {
   }
 
   /**
-   * Resolves when large work of an account may begin. What is done before the next turn of the
-   * event loop is counted; others come between two pieces of work, whosever they are.
+   * Resolves when large work of an account may begin. The work that is done before the next turn of
+   * the event loop is counted; the work of others runs between any two pieces.
    */
   turn(id: string): Promise<void> {
     const { waiting } = this.accountOf(id)
@@ -86,7 +88,10 @@ export class LoopShare {
     return this.waitOf(account) <= 0
   }
 
-  /** Counts nothing while an account is alone or there is time enough for all: it is no debt. */
+  /**
+   * Counts nothing while an account is alone or there is time enough for all, so that no debt
+   * builds up.
+   */
   private charge(account: Account, tookMs: number): void {
     if (!this.isScarce()) return
     const now = performance.now()
@@ -146,7 +151,7 @@ export class LoopShare {
     this.isServing = true
     let startedAt = 0
     let served: Account | undefined
-    // Between two callbacks of one phase nothing runs but what the first has resolved.
+    // Between two callbacks of one phase, only what the first has resolved runs.
     setImmediate(() => {
       startedAt = performance.now()
       served = this.findNext()

@@ -1,4 +1,7 @@
-/** Work under way, by its owner: who waits for the work of one owner never waits for another's. */
+/**
+ * Work in progress, by owner: waiting for the work of one owner never means waiting for that of
+ * another.
+ */
 import { Roster } from './roster.ts'
 
 export class UnderWay {
@@ -17,7 +20,10 @@ export class UnderWay {
     return work
   }
 
-  /** Resolves once all that was noted before, of one owner or of all, has ended. Never rejects. */
+  /**
+   * Resolves once all work noted before this call, of one owner or of all, has ended. Never
+   * rejects.
+   */
   async ended(owner?: string): Promise<void> {
     const one = owner === undefined ? undefined : this.byOwner.get(owner)
     const rosters = owner === undefined ? [...this.byOwner.values()] : one ? [one] : []

@@ -17,8 +17,8 @@ export function makePrivateFolder(path: string): void {
 }
 
 /**
- * Creates a folder and those above it. `recursive` of mkdirSync tries for ever, deaf to signals,
- * where a file system such as /proc says of a new folder that it does not exist.
+ * Creates a folder and those above it. mkdirSync's `recursive` option would retry for ever,
+ * ignoring signals, on a file system such as /proc, which reports that a new folder does not exist.
  */
 function makeWithParents(path: string): void {
   if (isFolder(path)) return

@@ -1,7 +1,9 @@
-/** Shortens the long strings of a JSON document, so that parsing it costs what the rest does. */
+/**
+ * Shortens the long strings of a JSON document, so that parsing it costs only as much as the rest.
+ */
 
 const LONG_BYTES = 64 * 1024
-/** More quotes than one for so many bytes cost as much here as parsing. */
+/** With more than one quote per this many bytes, this costs as much as parsing. */
 const BYTES_PER_QUOTE_MIN = 512
 const QUOTE = 0x22
 const BACKSLASH = 0x5c

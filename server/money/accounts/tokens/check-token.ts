@@ -77,7 +77,7 @@ function describeRefusal(error: unknown): unknown {
   return error instanceof errors.JOSEError ? refuseToken('cannot be verified') : error
 }
 
-/** No key of another form has this hash, and no subject that of another. */
+/** No ordinary key has this hash, and no two subjects share one. */
 function hashSubject({ id }: TokenIssuer, { accountId, subject }: SubjectFacts): Buffer {
   return createHash('sha256')
     .update(JSON.stringify(['subject', id, accountId, subject]))

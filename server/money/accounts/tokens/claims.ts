@@ -22,7 +22,7 @@ const ACCOUNT = /^acct_[A-Za-z0-9]{1,100}$/
 const TEXT = /^[^\p{Cc}\p{Cs}]{1,500}$/u
 const SUBJECT_LENGTH_MAX = 255
 
-/** Throws 401 without a usable `sub`, and 403 for claims that do not give what their rules say. */
+/** Throws 401 without a usable `sub`, and 403 for claims that lack what the rules require. */
 export function readClaims(issuer: TokenIssuer, claims: Claims): SubjectFacts {
   const { sub } = claims
   if (typeof sub !== 'string' || sub.length > SUBJECT_LENGTH_MAX || !TEXT.test(sub)) {
@@ -48,8 +48,8 @@ function readAccount(rule: TokenIssuer['account'], claims: Claims): string {
 }
 
 /**
- * An address that its issuer calls unconfirmed is one that anybody could have typed, and members
- * are found by addresses in lower case.
+ * An address that the issuer marks as unverified is refused, since anybody could have typed it.
+ * Members are found by addresses in lower case.
  */
 function readEmail(name: string, claims: Claims): string {
   const email = readText(name, claims)
@@ -61,7 +61,7 @@ function readEmail(name: string, claims: Claims): string {
   return email
 }
 
-/** A subject in no group may have no claim. */
+/** A subject that is in no group may lack the claim. */
 function readTags(name: string, claims: Claims): string[] {
   const value = readClaim(name, claims) ?? []
   const list: unknown[] = Array.isArray(value) ? value : [value]
@@ -79,7 +79,10 @@ function readText(name: string, claims: Claims): string {
   return value
 }
 
-/** Names of claims may have dots, as URLs do: a claim of the whole name comes before a path. */
+/**
+ * Names of claims may contain dots, as URLs do: a claim with the whole name takes precedence over a
+ * path.
+ */
 function readClaim(name: string, claims: Claims): unknown {
   if (Object.hasOwn(claims, name)) return claims[name]
   let value: unknown = claims

@@ -1,7 +1,7 @@
 /**
- * The public keys of issuers, as their addresses publish them. A set is fetched once for all who
- * wait, again every five minutes while it is used, and for an unknown key at most every 30 seconds.
- * While an issuer is away, its last set serves for a day.
+ * The public keys of issuers, as their addresses publish them. A set is fetched once for all
+ * waiting calls, again every five minutes while it is in use, and for an unknown key at most every
+ * 30 seconds. While an issuer is unavailable, its last set is used for up to a day.
  */
 import { type CryptoKey, importJWK } from 'jose'
 import { GatewayError } from '../../../base/lib/errors.ts'
@@ -13,7 +13,7 @@ import { refuseToken, type TokenHeader } from './read-token.ts'
 /** A key of an issuer, imported for one algorithm. */
 export interface FoundKey {
   readonly key: CryptoKey
-  /** Its id and public parts: what has the same name is the same key. */
+  /** Its id and public parts: keys with the same name are the same key. */
   readonly name: string
 }
 
@@ -50,13 +50,15 @@ interface State {
   flight: Promise<void> | undefined
 }
 
-/** From this age a set is fetched again in the background, and from the next its users wait. */
+/**
+ * From the first age a set is fetched again in the background; from the second, calls wait for it.
+ */
 const REFRESH_AFTER_MS = 300_000
 const WAIT_AFTER_MS = 540_000
 const SERVED_MS = 86_400_000
 const ATTEMPT_EVERY_MS = 30_000
 const KEYS_MAX = 100
-/** RSA of 8,192 bits; a longer modulus would make each signature dear to check. */
+/** RSA of 8,192 bits; a longer modulus would make each signature expensive to check. */
 const MEMBER_LENGTH_MAX = 1_400
 const MEMBERS: Readonly<Record<string, readonly string[]>> = {
   RSA: ['n', 'e'],
@@ -84,7 +86,7 @@ export function createIssuerKeys({ fetchJson, nowMs, log }: IssuerKeysOptions): 
     return state
   }
 
-  /** Shares a fetch under way; begins none within 30 seconds of one that failed. */
+  /** Shares a fetch in progress; starts none within 30 seconds of one that failed. */
   function refresh(issuer: TokenIssuer, state: State): Promise<void> {
     if (state.flight) return state.flight
     if (state.hasFailed && nowMs() - state.triedAtMs < ATTEMPT_EVERY_MS) return Promise.resolve()
@@ -92,7 +94,7 @@ export function createIssuerKeys({ fetchJson, nowMs, log }: IssuerKeysOptions): 
     state.flight = fetchSet(issuer, fetchJson)
       .then(
         (keys) => {
-          // Keys that stay keep what was imported of them.
+          // Keys that are still in the set keep their imported form.
           const known = new Map(state.keys?.map((key) => [key.name, key]))
           state.keys = keys.map((key) => known.get(key.name) ?? key)
           state.fetchedAtMs = state.triedAtMs
@@ -145,7 +147,8 @@ function away({ id }: TokenIssuer, triedAgoMs: number): GatewayError {
   return new GatewayError('unavailable', {
     message: `the keys of the token issuer "${id}" cannot be fetched now, please try again`,
     retryAfterSeconds: Math.max(1, Math.ceil((ATTEMPT_EVERY_MS - triedAgoMs) / 1000)),
-    // Without a cause a call would wait as it does while the database is away.
+    // The cause is needed: without one, the call would wait as it does while the database is
+    // unavailable.
     cause: new Error('the issuer is away'),
   })
 }
@@ -172,7 +175,7 @@ async function imported({ jwk, imported: known }: SetKey, alg: string): Promise<
     const key = await importing
     if (!(key instanceof Uint8Array)) return key
   } catch {
-    // A key that its issuer publishes in a wrong form.
+    // Thrown for a key that its issuer publishes in an invalid form.
   }
   throw refuseToken('is signed with a key that cannot be read')
 }

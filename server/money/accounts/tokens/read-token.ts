@@ -1,6 +1,6 @@
 /**
- * Takes a token apart before its signature is checked: its form, its size and what its header asks
- * for. Nothing that is read here is trusted; it only says which key the signature is checked with.
+ * Parses a token before its signature is checked: its form, its size and its header. Nothing that
+ * is read here is trusted; it only determines which key the signature is checked with.
  */
 import { GatewayError } from '../../../base/lib/errors.ts'
 import { isObject } from '../../../base/lib/json.ts'
@@ -19,18 +19,19 @@ export interface ReadToken {
   readonly claims: Readonly<Record<string, unknown>>
 }
 
-/** Returns true for what is meant as a signed token: three parts with dots between them. */
+/** Returns true for a text that looks like a signed token: three parts separated by dots. */
 export function isToken(text: string): boolean {
   return SHAPE.test(text)
 }
 
-/** Throws 401 unless both parts are objects in which every name stands once. */
+/** Throws 401 unless both parts are objects without duplicate names. */
 export function takeApart(token: string): ReadToken {
   if (token.length > LENGTH_MAX) throw refuseToken(`is longer than ${LENGTH_MAX} characters`)
   const [first = '', second = ''] = token.split('.')
   const { alg, kid } = readPart(first, 'header')
   if (typeof alg !== 'string') throw refuseToken('names no algorithm')
-  if (kid !== undefined && typeof kid !== 'string') throw refuseToken('has a "kid" that is no text')
+  if (kid !== undefined && typeof kid !== 'string')
+    throw refuseToken('has a "kid" that is not a string')
   return { header: { alg, kid }, claims: readPart(second, 'payload') }
 }
 
@@ -42,8 +43,8 @@ export function refuseToken(problem: string): GatewayError {
 function readPart(part: string, name: string): Readonly<Record<string, unknown>> {
   const text = Buffer.from(part, 'base64url').toString()
   const value = parse(text)
-  if (!isObject(value)) throw refuseToken(`has a ${name} that is no JSON object`)
-  // Parsers differ in which of two members of one name they take.
+  if (!isObject(value)) throw refuseToken(`has a ${name} that is not a JSON object`)
+  // Parsers differ in which of two members with the same name they use.
   if (countNames(text) !== countMembers(value))
     throw refuseToken(`has a ${name} that names a member twice`)
   return value
@@ -57,7 +58,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Counts the texts of JSON that a colon follows. */
+/** Counts the strings of a JSON text that are followed by a colon. */
 function countNames(text: string): number {
   let names = 0
   for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at)) {

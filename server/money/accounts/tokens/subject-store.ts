@@ -13,8 +13,8 @@ export interface NewSubject {
 }
 
 /**
- * Writes a subject that is new, or one with another member. Resolves to what is missing, or to
- * undefined once the subject is there.
+ * Writes a subject that is new or whose member has changed. Resolves to what is missing, or to
+ * undefined once the subject is stored.
  */
 export async function saveSubject(
   sql: Sql,
@@ -61,7 +61,7 @@ export interface SubjectFilter {
   readonly subject?: string | undefined
   /** Part of the subject or of its member's address. */
   readonly search?: string | undefined
-  /** The id of the last one of the page before. */
+  /** The id of the last subject of the previous page. */
   readonly after?: string | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * Callers by a token of their company's directory. A token is checked once; then its subject is
- * looked up as a key is, so that limits, budgets, holds and records know no difference.
+ * Identifies callers by a token of their company's directory. A token is checked once; then its
+ * subject is looked up like a key, so that limits, budgets, holds and records work in the same way.
  */
 import type { Sql } from 'postgres'
 import { GatewayError } from '../../../base/lib/errors.ts'
@@ -43,7 +43,7 @@ export function createTokens(options: TokensOptions): Tokens {
     const message =
       missing === 'account'
         ? `the account ${accountId} of this token does not exist`
-        : `${email} is no member of the account of this token who may make calls`
+        : `${email} is not a member of this token’s account who may make calls`
     throw new GatewayError('forbidden', { message })
   }
 
@@ -64,7 +64,7 @@ export function createTokens(options: TokensOptions): Tokens {
     if (known.size > CHECKED_MAX && oldest !== undefined) known.delete(oldest)
   }
 
-  /** A database that was put back to an earlier time may not have the subject any more. */
+  /** A database that was restored to an earlier state may no longer have the subject. */
   async function lookUp(checked: CheckedToken): Promise<CachedKey> {
     const hashName = checked.hash.toString('base64')
     const row = await lookUps.find(checked.hash, hashName)
@@ -99,7 +99,7 @@ export function createTokens(options: TokensOptions): Tokens {
   }
 }
 
-/** Settings of the subject's own come before those that its issuer has for all. */
+/** The subject's own settings take precedence over those of its issuer. */
 function callerOf(row: Caller, { issuer, facts }: CheckedToken): Caller {
   const { tagging } = row
   const tags = [...new Set([...(tagging?.tags ?? []), ...facts.tags])]

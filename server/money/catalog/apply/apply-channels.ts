@@ -71,7 +71,7 @@ function isPauseChanged({ paused }: FileChannel, row: ChannelRow | undefined): b
   return paused !== undefined && paused !== ((row?.paused_at ?? null) !== null)
 }
 
-/** Hides the values of secrets; a name `env:NAME` is no secret. */
+/** Hides the values of secrets; a name `env:NAME` is not a secret. */
 function maskDifferences(differences: readonly Difference[], upstream: KnownUpstream) {
   const isSecret = ({ path }: Difference) =>
     upstream.secrets.some((name) => `${path}.`.replaceAll('[', '.').startsWith(`settings.${name}.`))

@@ -1,4 +1,4 @@
-/** Applies the price lists of catalog files, and works out the prices of all lists. */
+/** Applies the price lists of catalog files, and computes the prices of all lists. */
 import type { TransactionSql } from 'postgres'
 import { findDifferences } from '../../../base/lib/differences.ts'
 import { formatPath } from '../environment.ts'
@@ -12,7 +12,7 @@ import type { CatalogChange } from './change.ts'
 import { CatalogError, type NamedCatalogFile } from './file.ts'
 import type { FileList } from './file-schema.ts'
 
-/** A list of a file, with where it stands. */
+/** A list of a file, with its position. */
 interface NamedList {
   readonly file: string
   readonly path: string
@@ -20,8 +20,8 @@ interface NamedList {
 }
 
 /**
- * Saves and retires lists; their prices are worked out by `derivePrices`, once all their sources
- * are written. `isRetired` is true for stored lists that no file has. Throws CatalogError.
+ * Saves and retires lists. `derivePrices` computes their prices, once all their sources are
+ * written. `isRetired` is true for stored lists that no file has. Throws CatalogError.
  */
 export async function applyLists(
   sql: TransactionSql,
@@ -113,7 +113,9 @@ function inOrder(named: readonly NamedList[]): NamedList[] {
   return named.toSorted((a, b) => depthOf(a) - depthOf(b))
 }
 
-/** Finds duplicates, loops, chains that are too long, and what never changes of a list. */
+/**
+ * Finds duplicates, loops, chains that are too long, and changes of what never changes in a list.
+ */
 function findContradictions(
   named: readonly NamedList[],
   known: ReadonlyMap<string, PriceListRow>,
@@ -134,10 +136,11 @@ function findContradictions(
     if (row && row.account_id !== list.account_id) {
       wrong('account', `${list.id} is ${describeOwner(row)}, which never changes`)
     } else if (row && row.account_id === null && row.parent !== list.parent) {
-      wrong('parent', `the parent of ${list.id} is ${row.parent ?? BASE}: make another list`)
+      wrong('parent', `the parent of ${list.id} is ${row.parent ?? BASE}: create another list`)
     }
     const rival = findRival(list, named, known)
-    if (rival !== undefined) wrong('account', `${list.account_id} has the own list ${rival}`)
+    if (rival !== undefined)
+      wrong('account', `${list.account_id} already has its own list ${rival}`)
   }
   for (const one of named) {
     if (one.list.account_id !== null) continue
@@ -264,7 +267,7 @@ async function findUsers(
   })
 }
 
-/** Works out the prices of all lists. Throws CatalogError for a rule without a result. */
+/** Computes the prices of all lists. Throws CatalogError for a rule without a result. */
 export async function derivePrices(
   sql: TransactionSql,
   files: readonly NamedCatalogFile[],

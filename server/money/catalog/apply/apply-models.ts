@@ -45,8 +45,8 @@ interface DesiredModel
 }
 
 /**
- * The latest planned prices that have begun replace `prices`, so that a file means the same before
- * and after that time.
+ * The latest planned prices that have taken effect replace `prices`, so that a file has the same
+ * meaning before and after that time.
  */
 function desire(model: FileModel, source: string, currency: string, at: Date): DesiredModel {
   const plans = inOrder(model.planned_prices ?? [])
@@ -97,7 +97,7 @@ async function applyModel(
   return { ...change, change: 'changed', what: [...new Set(what)], differences }
 }
 
-/** Returns the word for the part of a model that a difference is in. */
+/** Returns the name of the part of a model that contains a difference. */
 function partOf({ path }: Difference): string {
   if (/^routes\[\d+\]\.(?:costs|currency)/.test(path)) return 'costs'
   const [member = ''] = path.split(/[.[]/)

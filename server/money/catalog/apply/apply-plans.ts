@@ -22,7 +22,7 @@ export interface PlanChange {
   readonly after: readonly PricePlan[]
 }
 
-/** Returns what makes the planned prices of a model match `plans`. */
+/** Returns the changes that make the planned prices of a model match `plans`. */
 export function comparePlans(
   { currency, source, plans }: DesiredPlans,
   existing: readonly PlannedRow[],

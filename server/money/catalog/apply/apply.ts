@@ -111,7 +111,7 @@ async function write(sql: TransactionSql, options: ApplyOptions) {
   const all = [...changes, ...retired, ...lists, ...issuers]
   const further = (await options.alongside?.(sql)) ?? []
   const derived = await derivePrices(sql, files)
-  // Gateways load what an own list builds on with the catalog.
+  // Gateways load what an account's own prices build on together with the catalog.
   const isSwitched = further.some(({ what }) => what.includes('price_list'))
   const isChanged = all.length > 0 || derived.changed.length > 0 || isSwitched
   return {
@@ -248,7 +248,7 @@ function findProblem(
   return `"${id}" is sold in ${fallback.currency}`
 }
 
-/** Throws CatalogError with every channel whose secrets another SECRET_KEY encrypted. */
+/** Throws CatalogError with every channel whose secrets were encrypted with another SECRET_KEY. */
 function openSealedChannels(
   files: readonly NamedCatalogFile[],
   secrets: SecretBox,

@@ -34,7 +34,10 @@ export interface ApplyOptions {
 /** Thrown where a channel has changed since it was read. */
 export class StaleChannel extends Error {}
 
-/** A changed leaf: its path and its texts, of which one is absent if it is new or gone. */
+/**
+ * A changed leaf: its path with its old and new text, one of which is absent if the leaf is new or
+ * gone.
+ */
 export interface Difference {
   readonly path: string
   readonly from?: string
@@ -48,7 +51,7 @@ export interface ConfigurationChange {
   readonly change: 'added' | 'changed' | 'retired'
   /** The changed parts, for display: `settings`, `prices`, `routes`, … */
   readonly what: readonly string[]
-  /** The values of what changed; secrets are masked. */
+  /** The changed values; secrets are masked. */
   readonly differences?: readonly Difference[]
 }
 

@@ -31,7 +31,7 @@ export interface EditedLists {
 type Draft = Readonly<Record<string, unknown>> & { readonly id: string }
 
 /**
- * Creates a list or replaces what it says; `list` has the members of a list in a catalog file.
+ * Creates a list or replaces its contents; `list` has the members of a list in a catalog file.
  * Throws CatalogError with the path of each mistake.
  */
 export async function editList(edit: ListEdit, currency: string, list: Draft) {
@@ -51,7 +51,7 @@ export async function setOwnPrices(
   return await change(edit, [fileOf(currency, { ...definition, id, account, currency })])
 }
 
-/** Removes them: the account pays by its list again. Returns whether it had any. */
+/** Removes them, so that the account's price list applies again. Returns whether it had any. */
 export async function clearOwnPrices(sql: Sql, accountId: string): Promise<boolean> {
   const { changes } = await change({ sql }, [], (row) => row.account_id === accountId)
   return changes.length > 0

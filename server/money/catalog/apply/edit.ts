@@ -49,12 +49,15 @@ interface ChannelDraft {
   readonly settings: ChannelSettings
 }
 
-/** Changes of one channel at once are rare; each of them makes others read it again. */
+/**
+ * The most attempts: concurrent changes of one channel are rare, but each makes the others read it
+ * again.
+ */
 const TRIES_MAX = 10
 
 /**
- * Creates a channel or changes its settings; secrets that are left out are kept, as they are when
- * the change is written. Throws CatalogError with the path of each mistake.
+ * Creates a channel or changes its settings; omitted secrets keep the value that they have when the
+ * change is written. Throws CatalogError with the path of each mistake.
  */
 export async function editChannel(
   options: EditOptions,
@@ -80,7 +83,7 @@ async function editRead(options: EditOptions, channel: ChannelDraft): Promise<Ca
   } catch (error) {
     if (!(error instanceof CatalogError)) throw error
     if (!error.mistakes.some(({ path }) => path === 'channels[0].id')) throw error
-    // A name that is not valid ends the reading before the settings are checked.
+    // An invalid name ends the validation before the settings are checked.
     const renamed = { ...merged, id: 'new' }
     const checked = applyEntries({ ...options, dryRun: true, isNew: false }, 'channels', [renamed])
     return await withMistakes(error.mistakes, checked)
@@ -175,7 +178,7 @@ async function withMistakes<T>(mistakes: readonly Mistake[], work: Promise<T>): 
     if (found.length === 0) return result
   } catch (error) {
     if (!(error instanceof CatalogError)) throw error
-    // A source is made from the name: only the name is the caller's to correct.
+    // The source is made from the name, so only the mistake in the name is reported.
     found.push(...error.mistakes.filter(({ path }) => !/^models\[\d+\]\.source$/.test(path)))
   }
   throw new CatalogError(found)
@@ -218,7 +221,7 @@ interface Kept {
   readonly madeFrom?: ApplyOptions['madeFrom']
 }
 
-/** Returns the secrets that are left out, with the version that has them. */
+/** Returns the omitted secrets, with the version that has them. */
 async function readKeptSecrets(
   { sql, upstreams, secrets }: EditOptions,
   { id, upstream, settings }: ChannelDraft,

@@ -87,10 +87,10 @@ function routingWarnings({ id, type, routes, details }: FileModel): string[] {
     })
 }
 
-const GIVEN_AWAY = 'it is sold by second alone: its tokens cost nothing'
+const GIVEN_AWAY = 'it is sold only by second: its tokens cost nothing'
 
 function priceWarnings({ id, type, prices }: FileModel): string[] {
-  // Prices of other models apply only where those models did the work.
+  // Prices for other models apply only to the work that those models did.
   const own = prices.filter(({ when = {} }) => !Object.hasOwn(when, 'model'))
   const units = new Set(own.map(({ unit }) => unit))
   const always = new Set(prices.filter(({ when }) => !when).map(({ unit }) => unit))

@@ -1,7 +1,7 @@
 /**
- * The schema of a catalog file. What it reads has the form in which models are stored and compared:
- * defaults filled in, amounts in their shortest form, times in UTC. Unknown fields
- * are rejected, since a misspelled price would be free.
+ * The schema of a catalog file. Its output is the form in which models are stored and compared:
+ * with defaults filled in, amounts in their shortest form and times in UTC. Unknown fields are
+ * rejected, since a misspelled price would be free.
  */
 import { z } from 'zod'
 import { MODEL_TYPES, type ModelType } from '../catalog.ts'
@@ -21,11 +21,11 @@ import {
   prices,
 } from '../price/price-schema.ts'
 
-/** Prices that take effect at a future time, for good or until another. */
+/** Prices that take effect at a future time, permanently or until another time. */
 const plannedPrices = z
   .strictObject({
     effective_from: moment.optional(),
-    /** Means the same, as in price lists. */
+    /** An alias, as in price lists. */
     from: moment.optional(),
     until: moment.optional(),
     prices: prices.min(1, 'needs a price'),
@@ -35,14 +35,15 @@ const plannedPrices = z
       issues.push({ code: 'custom', input: value, path: [name], message })
     const { effective_from: begins, from = begins, until } = value
     if (from === undefined) refuse('effective_from', 'required')
-    else if (begins !== undefined && begins !== from) refuse('from', 'not beside "effective_from"')
-    else if (until !== undefined && until <= from) refuse('until', 'must be after the beginning')
+    else if (begins !== undefined && begins !== from)
+      refuse('from', 'cannot be combined with "effective_from"')
+    else if (until !== undefined && until <= from) refuse('until', 'must be after the start')
   })
   .transform(({ effective_from: begins = '', from = begins, ...plan }) => {
     return { effective_from: from, ...plan }
   })
 
-/** A way to a channel, or to another model that is charged at its own price. */
+/** A route to a channel, or to another model that is charged at its own price. */
 const route = z.strictObject({
   channel: channelId.optional(),
   model: modelId.optional(),
@@ -97,7 +98,10 @@ const model = z
     routes: z.array(route).min(1, 'needs at least one route').max(50),
     limits: limits.default({}),
     details: details.default({}),
-    /** Tools of the vendor's without a price: taken out if only offered, or always refused. */
+    /**
+     * The treatment of the vendor's tools without a price: taken out if only offered, or always
+     * refused.
+     */
     unpriced_tools: z.enum(['take_out', 'refuse']).optional(),
     /** The order of routes: by priority and weight, or by what they cost. */
     routing: z.enum(['priority', 'cheapest']).optional(),
@@ -133,7 +137,7 @@ const model = z
 
 type RouteEntry = z.output<typeof route>
 
-/** Parts the routes to channels from those to other models. */
+/** Separates the routes to channels from those to other models. */
 function splitRoutes(id: string, routes: readonly RouteEntry[]) {
   return {
     routes: routes.flatMap(({ channel, model: _, upstream_model = id, ...rest }) =>
@@ -197,7 +201,7 @@ function checkRoutes(
 function checkFallback(id: string, entry: RouteEntry, refuse: Refuse): void {
   if (entry.model === id) refuse(['model'], 'a model cannot stand in for itself')
   for (const name of ['channel', 'upstream_model', 'costs'] as const) {
-    if (entry[name] !== undefined) refuse([name], 'not beside "model"')
+    if (entry[name] !== undefined) refuse([name], 'cannot be combined with "model"')
   }
 }
 
@@ -243,7 +247,7 @@ const channel = z.strictObject({
   id: channelId,
   upstream: z.string().min(1),
   settings: z.record(z.string(), z.unknown()).default({}),
-  /** Set, it pauses or resumes the channel; absent, it leaves an operator's pause alone. */
+  /** If set, it pauses or resumes the channel; if absent, an operator's pause stays. */
   paused: z.boolean().optional(),
   /** The secret settings of an export, still encrypted. */
   sealed: z

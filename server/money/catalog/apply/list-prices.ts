@@ -1,4 +1,4 @@
-/** Finds what the price book of a model's vendor asks for one unit. */
+/** Finds the price of one unit in the price book of a model's vendor. */
 import { isDeepStrictEqual } from 'node:util'
 import type { StoredRoute } from '../store.ts'
 import type { CatalogFile } from './file-schema.ts'

@@ -52,7 +52,10 @@ export async function planPrices(sql: Sql, modelId: string, plan: unknown): Prom
   })
 }
 
-/** Returns the end of the plan that is replaced: from then on it is as if there were neither. */
+/**
+ * Returns the end of the plan that is replaced: from then on, prices are as if there were neither
+ * plan.
+ */
 function findEnd(
   plan: FilePlan,
   model: ModelRow,
@@ -66,7 +69,7 @@ function findEnd(
   return next && isDeepStrictEqual(next.prices, before) ? next : undefined
 }
 
-/** Returns the plan, and at its end the prices that are in force then without it. */
+/** Returns the plan, followed at its end by the prices that would then be in force without it. */
 function withEnd(
   { until, ...plan }: FilePlan,
   model: ModelRow,

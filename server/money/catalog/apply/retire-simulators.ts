@@ -1,7 +1,7 @@
 /**
  * Retires the entries that a demo leaves in the catalog when it is over: channels to simulators
- * that do not run any more, and models that nothing else serves. Their history stays; the next
- * demo brings them back.
+ * that no longer run, and models that nothing else serves. Their history stays; the next demo
+ * brings them back.
  */
 import type { Sql, TransactionSql } from 'postgres'
 import {
@@ -39,7 +39,7 @@ export async function listSimulators(
   return { channels, models, changed: changed.map(({ id }) => id) }
 }
 
-/** Retires them. Returns what was retired and changed; nothing of it the second time. */
+/** Retires them. Returns what was retired and changed, which is nothing the second time. */
 export async function retireSimulators(
   sql: Sql,
   isOne: (channel: ChannelRow) => boolean = ({ id }) => isSimulator(id),

@@ -24,9 +24,9 @@ export interface ReviewedModel {
 
 export interface VendorReview {
   readonly models: readonly ReviewedModel[]
-  /** Ids of the vendor's channels that exist. */
+  /** Ids of the vendor's existing channels. */
   readonly channels: ReadonlySet<string>
-  /** Models of this price book that it no longer has. */
+  /** Models from this price book that it no longer contains. */
   readonly dropped: readonly string[]
 }
 

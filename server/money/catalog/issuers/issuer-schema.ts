@@ -1,9 +1,9 @@
-/** The schema of the issuers of a catalog file, whose tokens are taken in place of keys. */
+/** The schema of the issuers of a catalog file, whose tokens are accepted in place of keys. */
 import { z } from 'zod'
 import { isIssuerUrl } from '../../../base/lib/token-issuer.ts'
 import { entrySource, modelId, name } from '../price/price-schema.ts'
 
-/** Asymmetric ones alone: whoever can check a token must not be able to make one. */
+/** Only asymmetric algorithms: whoever can verify a token must not be able to create one. */
 const algorithm = z.enum([
   ...(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const),
   ...(['ES256', 'ES384', 'ES512', 'EdDSA'] as const),

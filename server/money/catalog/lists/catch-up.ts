@@ -5,8 +5,8 @@ import { bumpRevision, lockCatalog } from '../store.ts'
 import { deriveLists, UnderivableLists } from './derive.ts'
 
 /**
- * Works all lists out again, as each change of the catalog does since this version. Lists that
- * cannot be worked out keep their prices; the log says why.
+ * Computes all lists again, as each change of the catalog has done since this version. Lists that
+ * cannot be computed keep their prices; the log says why.
  */
 export async function catchUpLists(sql: Sql, log: Log): Promise<void> {
   try {
@@ -15,7 +15,7 @@ export async function catchUpLists(sql: Sql, log: Log): Promise<void> {
       const { changed } = await deriveLists(transaction)
       if (changed.length === 0) return
       await bumpRevision(transaction)
-      log.info({ count: changed.length }, 'price lists worked out again')
+      log.info({ count: changed.length }, 'price lists recomputed')
     })
   } catch (error) {
     if (!(error instanceof UnderivableLists)) throw error

@@ -1,7 +1,7 @@
 /**
- * Brings the explicit prices of all lists up to date with their rules and what these refer to:
- * parents, base prices, planned changes, costs and routes. Runs in the transaction of each change
- * of the catalog, so that a source and what is made from it change at the same moment.
+ * Brings the explicit prices of all lists up to date with their rules and with what these refer to:
+ * parents, base prices, planned changes, costs and routes. It runs in the transaction of each
+ * change of the catalog, so that a source and the prices derived from it change at the same moment.
  */
 import type { TransactionSql } from 'postgres'
 import { findGivenAway, findPriceProblems } from '../compare-costs.ts'
@@ -40,14 +40,14 @@ export interface Derivation {
   readonly warnings: readonly string[]
 }
 
-/** A rule that cannot be worked out. */
+/** A rule that yields no price. */
 export interface ListProblem {
   readonly list: string
   readonly model: string
   readonly problem: string
 }
 
-/** Thrown to keep a change from being made; the caller says where the mistake stands. */
+/** Thrown to prevent a change; the caller adds the position of the mistake. */
 export class UnderivableLists extends Error {
   readonly problems: readonly ListProblem[]
 
@@ -72,7 +72,7 @@ export async function deriveLists(sql: TransactionSql): Promise<Derivation> {
   const rows = await listPlanned(sql)
   const planned = Map.groupBy(rows, (row) => row.model_id)
   const { at } = await readMoment(sql)
-  // Prices that this transaction has written for now are planned ones by its clock.
+  // By the transaction's clock, prices that it has written for now still count as planned.
   const later = rows.filter((row) => row.effective_from > at)
   const fingerprints = fingerprintsOf(lists, fingerprintBase(models, later))
   const sources: Sources = { models, planned, atMs: at.getTime() }
@@ -112,7 +112,7 @@ export async function deriveLists(sql: TransactionSql): Promise<Derivation> {
   return { changed, warnings }
 }
 
-/** The prices of each list by model, worked out where another list refers to it. */
+/** The prices of each list by model, computed if another list refers to it. */
 type Timelines = Map<string, () => ReadonlyMap<string, readonly Effective[]>>
 
 function once<Value>(make: () => Value): () => Value {
@@ -132,7 +132,7 @@ function fingerprintsOf(lists: readonly CompiledRow[], base: string): Map<string
   return fingerprints
 }
 
-/** Parts the lists into levels: parents before those that refer to them. */
+/** Divides the lists into levels: parents before the lists that refer to them. */
 function inLevels(lists: readonly CompiledRow[]): CompiledRow[][] {
   const levels: CompiledRow[][] = []
   const done = new Set<string>()
@@ -197,7 +197,7 @@ function parentsOf(
     parents?.get(model.id) ?? baseOf(model, planned.get(model.id) ?? [], currency, atMs)
 }
 
-/** Returns what customers of a list pay, by its versions and what it inherits. */
+/** Returns what customers of a list pay, from its versions and what it inherits. */
 function timelineOf(
   list: CompiledRow,
   compiled: CompiledList,
@@ -224,7 +224,7 @@ function compareVersions(
   const versions: ListVersion[] = []
   const added: Desired[] = []
   for (const [index, one] of desired.entries()) {
-    // Readers take the first version as one that has begun, so one that is planned needs it.
+    // Readers treat the first version as in effect, so a planned version needs one before it.
     const isSilent = desired.length === 1 && !current && 'inherit' in one.origin
     if (isSilent) continue
     const known =
@@ -275,7 +275,7 @@ function compile({ list, models }: ListChange, atMs: number) {
 
 const LISTED_MAX = 5
 
-/** Describes the new prices that are below the cost of a route, or give tokens away. */
+/** Describes the new prices that are below the cost of a route, or that give tokens away. */
 function warningsOf({ list, models }: ListChange): string[] {
   const below: string[] = []
   const givenAway: string[] = []
@@ -293,7 +293,7 @@ function warningsOf({ list, models }: ListChange): string[] {
   }
   return [
     ...warn(`price list ${list.id}: below the upstream cost`, below),
-    ...warn(`price list ${list.id}: sold by second alone, so that tokens cost nothing`, givenAway),
+    ...warn(`price list ${list.id}: sold only by second, so that tokens cost nothing`, givenAway),
   ]
 }
 

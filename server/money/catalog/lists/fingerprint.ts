@@ -1,12 +1,12 @@
 /**
- * Fingerprints of what prices of a list are made from: a list whose fingerprint is the stored one
- * need not be worked out again. Pure.
+ * Fingerprints of the sources of a list's prices: a list whose fingerprint equals the stored one
+ * need not be computed again. Pure.
  */
 import { createHash } from 'node:crypto'
 import type { ModelRow, PlannedRow } from '../store.ts'
 import type { CompiledRow } from './list-store.ts'
 
-/** Raised when the same sources give other prices than before. */
+/** Increased when the same sources yield different prices than before. */
 const DERIVATION = 1
 
 /** Returns the fingerprint of base prices, planned ones, costs and routes. */

@@ -4,7 +4,7 @@ import { BASE } from '../list.ts'
 import { formatFactor, parseFactor } from '../price/factor.ts'
 import { currency, entrySource, modelId, name, prices } from '../price/price-schema.ts'
 
-/** The word that takes an account's list away. */
+/** The word that removes an account's list. */
 const NO_LIST = 'none'
 
 const listId = name(
@@ -80,5 +80,5 @@ export const priceList = listDefinition
   })
   .refine(({ account, parent }) => account === undefined || parent === BASE, {
     path: ['parent'],
-    error: 'not beside "account": the parent of an own list is the list that the account has',
+    error: 'cannot be combined with "account": the account’s list is the parent of its own prices',
   })

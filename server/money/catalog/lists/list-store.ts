@@ -4,7 +4,10 @@ import { type ListVersion, type PriceListRow, priceNameOf } from '../list.ts'
 
 export interface CompiledRow extends PriceListRow {
   readonly compiled: string
-  /** Of what the compiled prices were made from; null where the version before has made them. */
+  /**
+   * The fingerprint of the sources of the compiled prices; null if the previous version has written
+   * them.
+   */
   readonly fingerprint: string | null
 }
 
@@ -116,8 +119,8 @@ export async function saveCompiled(
 }
 
 /**
- * Saves what the prices of lists are made from: ids with fingerprints. Each is bound to the time of
- * the list's last change, which the version before moves when it makes other prices.
+ * Saves the fingerprints of lists by id. Each is bound to the time of the list's last change, which
+ * the previous version updates when it changes prices.
  */
 export async function saveFingerprints(
   sql: TransactionSql,
@@ -131,7 +134,7 @@ export async function saveFingerprints(
     where id = one ->> 0`
 }
 
-/** Makes every gateway look the keys of an account up again, since they name its list. */
+/** Makes every gateway look up the keys of an account again, since these name its list. */
 export async function notifyAccount(sql: TransactionSql, accountId: string): Promise<void> {
   await sql`select pg_notify('tributary_account', ${accountId})`
 }

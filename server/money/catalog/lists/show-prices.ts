@@ -15,7 +15,7 @@ export interface ShownPrice {
   readonly currency: string
   /** False for a model that a list hides, or that has no price in the currency. */
   readonly is_sold: boolean
-  /** The list that the prices are of, or that hides the model; null for a free model. */
+  /** The list that the prices come from, or that hides the model; null for a free model. */
   readonly list: string | null
   readonly version: string | null
   /** Null for base prices. */
@@ -23,7 +23,7 @@ export interface ShownPrice {
   readonly prices: readonly StoredPrice[]
   /** Null where the base list has none in this currency. */
   readonly base_prices: readonly StoredPrice[] | null
-  /** Upstream costs of the dearest route; null if they are unknown. */
+  /** Upstream costs of the most expensive route; null if they are unknown. */
   readonly cost: readonly StoredPrice[] | null
   /** The reason for unknown costs. */
   readonly cost_problem: string | null
@@ -33,7 +33,7 @@ export interface ShownPrice {
   readonly is_below_cost: boolean
 }
 
-/** Lists the models that a customer can see, by the look-up of the calls themselves. */
+/** Lists the models that a customer can see, by the same look-up as for calls. */
 export async function showPrices(
   sql: Sql | TransactionSql,
   payer: Payer,
@@ -46,7 +46,7 @@ export async function showPrices(
     .filter((shown) => shown.is_sold)
 }
 
-/** Shows what a customer pays for a model, also if it is not sold to them. */
+/** Shows what a customer pays for a model, even if it is not sold to them. */
 export function showPrice(
   { snapshot }: Pick<LoadedPrices, 'snapshot'>,
   row: ModelRow,

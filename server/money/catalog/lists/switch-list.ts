@@ -4,8 +4,8 @@ import { bumpRevision, lockCatalog } from '../store.ts'
 import { deriveLists } from './derive.ts'
 
 /**
- * Runs `assign`, which gives an account another list, and works out the own list of the account,
- * which builds on it, in the same transaction. Returns what `assign` did: false for no change.
+ * Runs `assign`, which gives an account another list, and in the same transaction recomputes the
+ * account's own prices, which build on that list. Returns what `assign` did: false for no change.
  */
 export async function switchList(
   sql: Sql,
@@ -15,7 +15,8 @@ export async function switchList(
     await lockCatalog(transaction)
     if (!(await assign(transaction))) return false
     await deriveLists(transaction)
-    // Gateways load what an own list builds on with the catalog, although no version is new.
+    // Gateways load what own prices build on together with the catalog, so its revision is raised
+    // even if no version is new.
     await bumpRevision(transaction)
     return true
   })

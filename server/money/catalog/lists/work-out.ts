@@ -1,6 +1,6 @@
 /**
- * Works the rules of a list out into explicit prices, now and at each later moment at which its own
- * plans or the prices of its parent change. Pure.
+ * Computes explicit prices from the rules of a list, for now and for each later moment at which its
+ * own plans or the prices of its parent change. Pure.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { OriginOrNone } from '../catalog.ts'
@@ -19,10 +19,10 @@ import type { ModelRow, PlannedRow, StoredPrice } from '../store.ts'
 /** The prices that a customer of a list pays from a moment on. */
 export interface Effective {
   readonly from: number
-  /** Absent where the model is hidden, or has no price in the currency. */
+  /** Absent if the model is hidden, or has no price in the currency. */
   readonly prices?: readonly StoredPrice[]
   readonly version?: string
-  /** The list that the prices are of. */
+  /** The list that the prices come from. */
   readonly list?: string
   readonly isHidden?: true
 }
@@ -32,7 +32,7 @@ export type Desired = Omit<ListVersion, 'version'>
 
 export type WorkedOut = { readonly desired: readonly Desired[] } | { readonly problem: string }
 
-/** Returns what the base prices of a model are in a currency, now and later. */
+/** Returns the base prices of a model in a currency, now and later. */
 export function baseOf(
   model: ModelRow,
   planned: readonly PlannedRow[],
@@ -100,7 +100,7 @@ function priceAt(
   return prices ? { origin: source.origin, prices } : { problem: 'a price becomes too large' }
 }
 
-/** Returns undefined where there is nothing to multiply: a free model, or one that is not sold. */
+/** Returns undefined if there is nothing to multiply: for a free model, or one that is not sold. */
 function sourceOf(
   { of, factor }: FactorRule,
   currency: string,

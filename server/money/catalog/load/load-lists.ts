@@ -13,7 +13,7 @@ export interface Payer {
   readonly priceList: string | null
 }
 
-/** The catalog as customers of the lists in use see it, worked out once for each snapshot. */
+/** The catalog as customers of the lists in use see it, computed once for each snapshot. */
 const known = new WeakMap<CatalogSnapshot, Map<string, CatalogSnapshot>>()
 
 /**
@@ -46,7 +46,7 @@ function loadList(
   snapshot: CatalogSnapshot,
   parent: CatalogSnapshot['models'],
 ): CatalogSnapshot['models'] {
-  // Not kept: the models that come of it stay, and lists of a running gateway are many.
+  // Not cached: the resulting models are cached, and there are many lists in a running gateway.
   const compiled: CompiledList = JSON.parse(list.compiled)
   const models = new Map<string, Model>()
   for (const [id, base] of snapshot.models) {
@@ -57,7 +57,7 @@ function loadList(
   return models
 }
 
-/** Of views, which ask for each of many models. */
+/** For views, which ask for many models one by one. */
 const compiledLists = new WeakMap<StoredList, CompiledList>()
 
 function compiledOf(list: StoredList): CompiledList {
@@ -74,7 +74,7 @@ export function chainOf(snapshot: CatalogSnapshot, priceList: string | null): St
   return list ? [list, ...chainOf(snapshot, list.parent)] : []
 }
 
-/** Returns the list that takes a model away from a customer, if one does. */
+/** Returns the list that hides a model from a customer, if one does. */
 export function hiddenBy(
   snapshot: CatalogSnapshot,
   priceList: string | null,

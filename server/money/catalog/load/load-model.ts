@@ -44,8 +44,9 @@ function loadRoute(
 }
 
 /**
- * Returns the routes of a model, with what they cost if the cheapest is tried first. Costs in
- * several currencies cannot be compared: those in another than the model's are unknown.
+ * Returns the routes of a model, with their costs if the cheapest is tried first. Costs in
+ * different currencies cannot be compared: those in a currency other than the model's count as
+ * unknown.
  */
 export function loadRoutes({
   routes,

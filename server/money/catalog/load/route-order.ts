@@ -6,9 +6,9 @@ import { loadRoutes } from './load-model.ts'
 export interface OrderedRoute {
   readonly channel: string
   readonly upstream_model: string
-  /** Of a call of a usual size; null if it is not known, or does not matter. */
+  /** The cost of a typical call; null if it is unknown, or does not matter. */
   readonly expected_cost: Nanos | null
-  /** The reason why it is before the route that follows, or the last one behind the others. */
+  /** The reason why it comes before the next route, or why the last route comes last. */
   readonly because: 'only_route' | 'cost' | 'unknown_cost' | 'priority' | 'weight'
 }
 

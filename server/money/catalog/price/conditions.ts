@@ -133,8 +133,9 @@ export function namesValue(
 }
 
 /**
- * Returns true if the conditions of a list can read a value of a fact. A vendor may read what they
- * cannot, such as digits of another script: the caller would choose the price by them.
+ * Returns true if the conditions of a list can read a value of a fact. A vendor may understand
+ * values that conditions cannot, such as digits of another script, and the caller could then choose
+ * the price with them.
  */
 export function canRead(prices: readonly PriceEntry[], name: string, fact: Facts[string]): boolean {
   if (String(fact).length > FACT_LENGTH_MAX) return false
@@ -152,7 +153,9 @@ export function canRead(prices: readonly PriceEntry[], name: string, fact: Facts
 
 const FACT_LENGTH_MAX = 1_000
 
-/** Returns true for a text that a vendor may take for a word or a size that it does not equal. */
+/**
+ * Returns true for a text that a vendor may read as a word or a size other than the literal one.
+ */
 function maySpell(fact: Facts[string], condition: string): boolean {
   const word = wordOf(fact)
   if (CANONICAL_SIZE.test(word)) return false
@@ -161,14 +164,14 @@ function maySpell(fact: Facts[string], condition: string): boolean {
   if (letters !== '' && letters === foldWord(wordOf(condition)).replace(BETWEEN_WORDS, '')) {
     return true
   }
-  // Two sides of a picture, written otherwise than as a size.
+  // Matches two sides of a picture that are not written as a size.
   return /\d/.test(condition) && (folded.match(LONG_NUMBER) ?? []).length > 1
 }
 const CANONICAL_SIZE = /^\d{1,6}x\d{1,6}$/
 const BETWEEN_WORDS = /[^\p{L}\p{N}]+/gu
 const LONG_NUMBER = /\d{3,}/g
 
-/** Returns true for a text that is no number here, and may be one to a vendor. */
+/** Returns true for a text that is not a number here, but that a vendor may read as one. */
 function maySpellNumber(fact: Facts[string], condition: Condition): boolean {
   if (typeof fact !== 'string') return true
   const folded = foldWord(fact).replaceAll('_', '')
@@ -180,13 +183,13 @@ const NO_DIGITS = /^(?![\s+-]*(?:inf|nan))\P{N}*$/u
 const OTHER_BASE = /0[xbo]/
 const DECIMALS = /\d+(?:\.\d+)?(?:e[+-]?\d{1,2})?/g
 
-/** Returns the text in lower case, with all forms of a letter or a digit as one. */
+/** Returns the text in lower case, with all forms of a letter or digit folded into one. */
 function foldWord(word: string): string {
   return foldForms(word).toLowerCase().replace(OTHER_DIGIT, digitOf)
 }
 const OTHER_DIGIT = /[^\P{Nd}0-9]/gu
 
-/** The ten digits of a script follow each other. */
+/** The ten digits of a script have consecutive code points. */
 function digitOf(digit: string): string {
   const code = digit.codePointAt(0) ?? 0
   let zero = code
@@ -205,8 +208,8 @@ function holds(condition: Condition, fact: Facts[string]): boolean {
 
 /**
  * Vendors accept `HIGH` and ` 2k ` for `high` and `2K`, `1024*768` for `1024x768`, `"60"` for 60,
- * and `"true"` or 1 for true: so do conditions, or a caller would choose the price by how a value
- * is written.
+ * and `"true"` or 1 for true: conditions do so too, since a caller could otherwise choose the price
+ * by how a value is written.
  */
 function isSame(value: Facts[string], fact: Facts[string]): boolean {
   if (value === fact) return true

@@ -10,11 +10,11 @@ import { FALLBACK } from './price.ts'
 
 export type DearestCost =
   | { readonly costs: readonly StoredPrice[]; readonly versions: readonly string[] }
-  /** The reason why there is none, for the operator. */
+  /** The reason why there is no cost, for the operator. */
   | { readonly problem: string }
 
 /**
- * Returns the dearest costs in a currency. A paused channel counts: it may be resumed at any time.
+ * Returns the highest costs in a currency. A paused channel counts: it may be resumed at any time.
  * A route whose costs are unknown, in another currency or stated only by the vendor is a problem.
  */
 export function findDearestCost(routes: readonly StoredRoute[], currency: string): DearestCost {
@@ -54,9 +54,9 @@ function isSameKey(a: StoredPrice, b: StoredPrice): boolean {
 }
 
 /**
- * Returns what a list may ask at most for the unit under the condition, as an entry of this key:
- * its entry for the same condition, or else the dearest that may apply. Entries before it in
- * the list, and those after it in the result, may apply too.
+ * Returns the highest price that a list may have for the unit under the condition, as an entry with
+ * this key: the entry for the same condition, or else the most expensive one that may apply.
+ * Entries before it in the list, and those after it in the result, may apply too.
  */
 function costOf(
   list: readonly StoredPrice[],

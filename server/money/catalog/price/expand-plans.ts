@@ -1,16 +1,19 @@
-/** Turns planned prices that end into those that begin: each moment has the prices from then on. */
+/**
+ * Converts planned prices with an end into a sequence of prices, each of which applies from its
+ * start on.
+ */
 import { isDeepStrictEqual } from 'node:util'
 import type { PricePlan } from '../definition.ts'
 import type { StoredPrice } from '../store.ts'
 
-/** A plan as it is written: for good, or for a time. */
+/** A plan as it is written: permanent, or with an end. */
 export interface WrittenPlan extends PricePlan {
   readonly until?: string | undefined
 }
 
 /**
- * Of several plans that run, the one that began last counts; where none does, the prices of the
- * model are in force again.
+ * If several plans are active, the one that began last applies; if none is, the model's prices are
+ * in force again.
  */
 export function expandPlans(
   prices: readonly StoredPrice[],

@@ -1,6 +1,6 @@
 /**
- * Computes what a call of a usual size costs on a route, by which `"routing": "cheapest"`
- * orders them. It is the same for every call, so that a conversation stays at its channel. Pure.
+ * Computes what a typical call costs on a route, by which `"routing": "cheapest"` orders routes.
+ * The result is the same for every call, so that a conversation stays on its channel. Pure.
  */
 import type { Nanos } from '../../../base/lib/money.ts'
 import type { Quantities, Unit } from '../../../base/lib/units.ts'
@@ -23,8 +23,8 @@ const OF_MEDIA: Quantities = {
 const TEXT_TYPES: ReadonlySet<ModelType> = new Set(['chat', 'embedding', 'moderation'])
 
 /**
- * Returns undefined if it is not known: without costs, with those that the vendor states
- * afterwards, or with none for what a usual call has.
+ * Returns undefined if the cost is unknown: without costs, with costs that the vendor states
+ * afterwards, or without a cost for the units of a typical call.
  */
 export function expectedCost(entries: readonly PriceEntry[], type: ModelType): Nanos | undefined {
   const units = new Set(entries.map(({ unit }) => unit))

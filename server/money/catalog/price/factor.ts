@@ -10,7 +10,7 @@ const ONE: Millionths = 1_000_000n
 /** The largest amount of a price: nine digits before and after the point. */
 const AMOUNT_MAX: Nanos = 10n ** 18n - 1n
 
-/** Returns undefined for a text that is no decimal of at most six digits on either side. */
+/** Returns undefined for a text that is not a decimal of at most six digits on either side. */
 export function parseFactor(text: string): Millionths | undefined {
   const match = FACTOR.exec(text)
   if (!match) return undefined

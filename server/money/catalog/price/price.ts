@@ -288,9 +288,7 @@ function highestFor(
   return highest
 }
 
-/**
- * Returns the rules that may be the price of a unit: none after the first that certainly applies.
- */
+/** Returns the rules that may be the price of a unit, up to the first that certainly applies. */
 function rulesFor(list: PriceList, unit: Unit, judge: ConditionJudge): readonly Rule[] {
   if (judge !== ALWAYS) return selectRules(list, unit, judge)
   let certain = list.certain.get(unit)

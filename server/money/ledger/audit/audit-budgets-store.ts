@@ -1,4 +1,4 @@
-/** The invariant of budgets: their counters are what holds and records say. */
+/** The invariant of budgets: their counters agree with the holds and records. */
 import type { Invariant, Violation } from './audit-store.ts'
 import { callsIn, holdsIn } from './scope-store.ts'
 

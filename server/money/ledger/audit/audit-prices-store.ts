@@ -3,7 +3,9 @@ import type { Invariant, Violation } from './audit-store.ts'
 import { callsIn, holdsIn } from './scope-store.ts'
 
 const LIST_LIMIT = 20
-/** The longest that a call is read, and waits, between its identification and its hold. */
+/**
+ * The longest time between the identification of a call and its hold, while it is read and waits.
+ */
 const IDENTIFIED_BEFORE = '15 minutes'
 /** A hold has room for one rounding of each line into which a quantity may be split. */
 const ROUNDINGS_MAX = 10

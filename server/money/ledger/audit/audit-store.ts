@@ -246,7 +246,7 @@ export function withReadOnlySnapshot<T>(
   return withAuditSnapshot(sql, 'read only', work)
 }
 
-/** As withReadOnlySnapshot, in a transaction that may write what it found. */
+/** Like withReadOnlySnapshot, but in a transaction that may write what it found. */
 export async function withAuditSnapshot<T>(
   sql: Sql,
   access: 'read only' | 'read write',
@@ -254,9 +254,10 @@ export async function withAuditSnapshot<T>(
 ): Promise<T> {
   const result = await sql.begin(`isolation level repeatable read ${access}`, async (view) => {
     await view`set local statement_timeout = '30min'`
-    // A scope may be a week or everything: no plan suits both.
+    // A scope may be a week or everything, and no query plan suits both.
     await view`set local plan_cache_mode = force_custom_plan`
-    // Statistics are older than the newest calls: a plan for one row would compare all with all.
+    // Statistics are older than the newest calls: a plan made for one row would compare all rows
+    // with all rows.
     await view`set local enable_nestloop = off`
     await view`set local jit = off`
     return { value: await work(view) }

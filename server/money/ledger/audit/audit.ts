@@ -46,7 +46,9 @@ export interface AuditCheck {
 export interface AuditResult {
   readonly ok: boolean
   readonly checks: readonly AuditCheck[]
-  /** Weeks that counted by their sums, and those that this audit has verified. */
+  /**
+   * The number of weeks that were counted by their sums, and of those that this audit has verified.
+   */
   readonly weeks: { readonly known: number; readonly verified: number }
 }
 
@@ -62,7 +64,7 @@ const ALTERED = {
 
 /**
  * Verifies weeks that have ended, and then checks every invariant against one snapshot, in which
- * verified weeks count by their sums. Safe while the gateway is running.
+ * verified weeks are represented by their sums. Safe while the gateway is running.
  */
 export async function audit(sql: Sql, options: AuditOptions = {}): Promise<AuditResult> {
   const { isFull = false } = options
@@ -98,7 +100,7 @@ function judge(
   return { id, title, ok: details.length === 0, details }
 }
 
-/** Returns everything except the weeks that count by their sums. */
+/** Returns everything except the weeks that are represented by their sums. */
 async function readScope(view: TransactionSql, known: readonly KnownWeek[]): Promise<Scope> {
   const settled = known.filter(({ is_late }) => !is_late)
   return {

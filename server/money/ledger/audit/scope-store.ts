@@ -12,7 +12,7 @@ export interface IdRange {
 
 export interface Scope {
   readonly ranges: readonly IdRange[]
-  /** Verified weeks, whose sums stand for the rest. */
+  /** Verified weeks, whose sums are used in place of their rows. */
   readonly weeks: readonly string[]
   /** The last verified block: those after it are read. */
   readonly block: bigint

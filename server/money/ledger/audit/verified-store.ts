@@ -5,7 +5,7 @@ import type { Violation } from './audit-store.ts'
 import { callsIn, holdsIn, type Scope } from './scope-store.ts'
 import type { Week } from './weeks.ts'
 
-/** An audit does not keep a late settlement waiting for longer. */
+/** The longest time that an audit keeps a late settlement waiting. */
 const LOCK_TIMEOUT = '2s'
 const LIST_LIMIT = 20
 
@@ -64,7 +64,7 @@ export async function awaitChanges(sql: Sql): Promise<void> {
   })
 }
 
-/** Returns true if calls of the week may still change in the ordinary way. */
+/** Returns true if calls of the week may still change in normal operation. */
 export async function isUnderWay(sql: TransactionSql, week: Week): Promise<boolean> {
   const [row] = await sql<{ busy: boolean }[]>`
     select exists (select from hold h
@@ -112,7 +112,7 @@ export interface KnownWeek {
   readonly week: string
   readonly from: string
   readonly to: string
-  /** An entry was posted since: the week is read again. */
+  /** An entry has been posted since, so the week is read again. */
   readonly is_late: boolean
 }
 

@@ -21,10 +21,10 @@ import { type Week, weekOf } from './weeks.ts'
 
 /** Most calls and tasks have ended by then; a later correction has its week verified again. */
 const SETTLED_AFTER_MS = 2 * 86_400_000
-/** All ids of holds with a time in this millennium and the next are higher. */
+/** A lower bound of all hold ids with a time in this millennium or the next. */
 const FIRST_TIMED_ID = 'hold_0'
 const RUN_LENGTH = 22
-/** Another audit began the week anew, or recorded its sums. */
+/** Another audit has restarted the week, or recorded its sums. */
 const TAKEN: ReadonlySet<string> = new Set(['23503', '23505'])
 
 export interface WeekOptions {
@@ -89,7 +89,7 @@ async function verifyWeek(
         if (isOfCalls && (await find(view, scope)).length > 0) return false
       }
       await options.onWeek?.(week.name)
-      // Its sums must not stay without it.
+      // Rolls back if the week cannot be recorded: the sums must not be stored without it.
       if (!(await recordWeek(view, week, run))) throw new NotVerified()
       return true
     })

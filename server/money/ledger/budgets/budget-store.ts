@@ -1,4 +1,7 @@
-/** SQL of budgets. Writers hold the lock of the balance, as everything that counts towards them. */
+/**
+ * SQL of budgets. Writers hold the lock of the balance, as does everything that counts towards
+ * budgets.
+ */
 import type { Sql, TransactionSql } from 'postgres'
 import { containing } from '../../../base/database/conditions.ts'
 import type { BudgetRow, BudgetScope, BudgetTerms, SetBy } from './budget.ts'
@@ -40,7 +43,10 @@ export async function updateBudget(
       thresholds = ${thresholds as number[]}::smallint[] where id = ${id}`
 }
 
-/** Its counters, which may be many, are left to housekeeping: the account's calls wait here. */
+/**
+ * Its counters, of which there may be many, are left to housekeeping, since the account's calls
+ * wait for this transaction.
+ */
 export async function deleteBudget(
   transaction: TransactionSql,
   { id, account_id: accountId }: Pick<BudgetRow, 'id' | 'account_id'>,
@@ -49,7 +55,7 @@ export async function deleteBudget(
   await countBudgets(transaction, accountId)
 }
 
-/** Every hold of an account reads from its balance whether there are budgets. */
+/** The balance records whether there are budgets, which every hold of the account reads. */
 async function countBudgets(transaction: TransactionSql, accountId: string): Promise<void> {
   await transaction`
     update balance set budgets = (select count(*) from budget where account_id = ${accountId})
@@ -165,7 +171,7 @@ async function withUsers(sql: Client, rows: readonly BudgetRow[]): Promise<Budge
   }))
 }
 
-/** A key with a spend limit, which is a budget without an end. */
+/** A key with a spend limit, which is a budget that never resets. */
 export interface SpendLimitRow {
   readonly id: string
   readonly name: string
@@ -234,7 +240,7 @@ export async function findMember(
   return row?.id
 }
 
-/** Returns what the calls of each key of the account may be counted under, without repetitions. */
+/** Returns the distinct names to which the calls of each key of the account may be counted. */
 export async function selectCallNames(
   transaction: TransactionSql,
   accountId: string,

@@ -39,7 +39,7 @@ export interface Use {
 }
 
 export interface UserUse extends Use {
-  /** The end user; null for calls that name none, `*` for those beyond the most. */
+  /** The end user; null for calls that name none, `*` for all beyond the maximum number. */
   readonly end_user: string | null
 }
 
@@ -51,12 +51,12 @@ export interface BudgetRow extends BudgetTerms, BudgetScope, Use {
   /** The person's address, the key's name; null for others. */
   readonly subject_name: string | null
   readonly window_start: Date
-  /** Null for a budget that never begins anew. */
+  /** Null for a budget that never resets. */
   readonly resets_at: Date | null
   readonly created_at: Date
   /** Counters in the current window. */
   readonly end_users: number
-  /** Those end users that spent most, of a budget for each. */
+  /** The end users that spent the most, for a budget of each end user. */
   readonly top_users: readonly UserUse[]
 }
 

@@ -1,6 +1,6 @@
 /**
  * Creates, changes, lists and deletes budgets. Each change holds the lock of the account's balance,
- * so it binds the next hold on every gateway.
+ * so it applies from the next hold on every gateway.
  */
 import type { Sql, TransactionSql } from 'postgres'
 import { newId } from '../../../base/lib/ids.ts'
@@ -21,7 +21,7 @@ import {
   updateBudget,
 } from './budget-store.ts'
 
-/** Budgets that may apply to one call. */
+/** The most budgets that may apply to one call. */
 const APPLY_MAX = 8
 const PER_ACCOUNT_MAX = 2_000
 const THRESHOLDS_MAX = 10
@@ -75,7 +75,7 @@ function completeTerms({ unit, amount, period, ...rest }: NewBudget): BudgetTerm
     week_start: rest.week_start ?? 1,
     models: rest.models ?? null,
     action: rest.action ?? 'refuse',
-    // Thousands of end users would send as many messages.
+    // With thousands of end users, there would be as many messages.
     thresholds: sorted(rest.thresholds ?? (forEach ? [] : DEFAULT_THRESHOLDS)),
     end_users_max: rest.end_users_max ?? END_USERS_DEFAULT,
   }
@@ -107,7 +107,7 @@ function checkTerms(terms: BudgetTerms): void {
 
 function unknownZone(zone: string): OperatorError {
   return new OperatorError(
-    `time_zone: ${zone} is no time zone: write a name such as Asia/Shanghai, or UTC`,
+    `time_zone: ${zone} is not a time zone: write a name such as Asia/Shanghai, or UTC`,
   )
 }
 
@@ -151,7 +151,7 @@ async function findPlace(transaction: TransactionSql, budget: NewBudget): Promis
   return { scope, subject, counted_under: name }
 }
 
-/** Throws OperatorError where more budgets than the most would apply to one call. */
+/** Throws OperatorError if too many budgets would apply to one call. */
 async function checkRoom(
   transaction: TransactionSql,
   accountId: string,
@@ -162,7 +162,7 @@ async function checkRoom(
     throw new OperatorError(`an account has at most ${PER_ACCOUNT_MAX} budgets: delete one first`)
   }
   const callers = await selectCallNames(transaction, accountId)
-  // A call of a key that does not exist yet, too.
+  // Includes calls of keys that do not exist yet.
   for (const names of [...callers, ['account', 'end_user']]) {
     if (!names.includes(added.counted_under)) continue
     const applying = existing.filter((budget) => names.includes(budget.counted_under))
@@ -216,7 +216,7 @@ async function withBudget<T>(
     await lockBalance(transaction, accountId)
     const budget = await showBudget(transaction, id)
     if (setBy === 'owner' && budget.set_by === 'operator') {
-      throw new OperatorError('an operator set this budget: only operators change it')
+      throw new OperatorError('an operator set this budget: only operators can change it')
     }
     return { value: await work(transaction, budget) }
   })

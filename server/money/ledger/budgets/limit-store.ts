@@ -1,4 +1,4 @@
-/** SQL of limits for what takes no hold. */
+/** SQL of limits for requests that take no hold. */
 import type { Sql } from 'postgres'
 import { type HoldLimits, tellLeft, writeLimits } from '../hold-limits.ts'
 

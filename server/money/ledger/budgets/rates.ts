@@ -1,4 +1,4 @@
-/** Limits of requests that take no hold: those of the same moment share one statement. */
+/** Limits of requests that take no hold. Concurrent requests share one statement. */
 import { randomUUID } from 'node:crypto'
 import type { Sql } from 'postgres'
 import { isLocked } from '../../../base/database/unavailable.ts'

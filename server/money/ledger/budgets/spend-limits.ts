@@ -1,9 +1,9 @@
-/** Spend limits of keys, shown as the budgets without an end that they are. */
+/** Spend limits of keys, shown as budgets that never reset. */
 import type { Sql } from 'postgres'
 import { selectSpendLimits, type UseFilter } from './budget-store.ts'
 import { type DescribedBudget, describeBudget } from './describe.ts'
 
-/** Lists them as budgets whose id is the key's: they are set at the key. */
+/** Lists them as budgets whose id is that of the key, where they are changed. */
 export async function listSpendLimits(
   sql: Sql,
   accountId: string,

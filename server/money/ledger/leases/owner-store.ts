@@ -5,7 +5,7 @@ export interface LeaseTimes {
   readonly leaseSeconds: number
   /** The longest gap between two renewals that still counts as continuous. */
   readonly patienceSeconds: number
-  /** A process without the database for this long has ended its calls itself. */
+  /** A process that has been without the database for this long has ended its own calls. */
   readonly quietSeconds: number
 }
 

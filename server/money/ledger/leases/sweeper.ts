@@ -134,7 +134,7 @@ class LeasedSweeper implements Sweeper {
     this.live = exclusive ? 1 : await countLiveOwners(sql)
   }
 
-  /** Tells operators of a clock that was set, or of a process that did not run for a time. */
+  /** Reports to operators a clock that was set, or a process that did not run for a while. */
   private tellClock(at: Date, expected: Date | undefined, tookMs: number): void {
     const setMs = expected ? measureStep(at, expected, tookMs) : 0
     if (Math.abs(setMs) < CLOCK_MS) return

@@ -15,10 +15,13 @@ import { parseRows } from './parse-rows.ts'
 const RESERVED_BYTES = 256 * 1024
 /** A response does not wait longer than this for the disk. */
 const WRITE_MS_MAX = 2_000
-/** The sweep waits no longer for journals of dead processes: an account of theirs may be locked. */
+/**
+ * The longest time that the sweep waits for journals of dead processes, since one of their accounts
+ * may be locked.
+ */
 const SETTLE_MS_MAX = 10_000
 const SUFFIX = '.jsonl'
-/** Of journals that are kept for the operator. */
+/** The suffix of journals that are kept for the operator. */
 const UNKNOWN_SUFFIX = '.unknown'
 const FOREIGN =
   'kept a journal with holds that this database does not have: remove the suffix before a gateway' +
@@ -150,7 +153,7 @@ class FileJournal implements Journal {
     return join(this.folder, `${ownerId}${SUFFIX}`)
   }
 
-  /** Runs after the writes under way; those of the same moment share one flush of the disk. */
+  /** Runs after the writes in progress; concurrent writes share one flush of the disk. */
   private enqueue(): Promise<void> {
     this.work = this.work.then(() => this.write()).catch((error: unknown) => this.report(error))
     return this.work
@@ -195,7 +198,8 @@ class FileJournal implements Journal {
       await file.sync()
       await syncFolder(this.folder)
     } catch (error) {
-      // The disk is full: Node ends a process that forgets an open file.
+      // The disk is full. The file must be closed, since Node ends a process that loses track of an
+      // open file.
       await file.close()
       throw error
     }
@@ -208,7 +212,7 @@ class FileJournal implements Journal {
   }
 }
 
-/** A disk that fills up takes a part of the bytes first, without an error. */
+/** When a disk fills up, the first write may be partial, without an error. */
 async function writeWhole(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
     const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done)

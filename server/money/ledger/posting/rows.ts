@@ -36,7 +36,7 @@ export function toHoldRow(
   }
 }
 
-/** Reduces an amount to what the books can hold; no balance covers a hold of so much. */
+/** Reduces an amount to what the books can hold; no balance covers a hold of that size. */
 export function fitBooks(nanos: Nanos): Nanos {
   return nanos > NANOS_MAX ? NANOS_MAX : nanos
 }

@@ -140,7 +140,10 @@ class RepeatedSettlements implements Settlements {
     return others
   }
 
-  /** Moves settlements that are refused even bare to their account's queue; returns the others. */
+  /**
+   * Moves settlements that are refused even without details to their account's queue; returns the
+   * others.
+   */
   private async closeOthers(items: readonly Waiting[]): Promise<readonly Waiting[]> {
     const { refused, waiting } = await this.closeOneByOne(items)
     for (const item of refused) this.lockedAccounts.push(accountOf(item), item)

@@ -199,7 +199,7 @@ describe('paths of Google', () => {
     assert.equal(await held(100), 400)
     const twice = { contents: asked('hi'), generationConfig: {}, generation_config: {} }
     const refused = await ask('three:generateContent', twice)
-    assert.match(refused.json.error.message, /generationConfig: is there twice/)
+    assert.match(refused.json.error.message, /generationConfig: appears twice/)
   })
 
   test('what has no price is refused before it is sent, in any spelling', async () => {
@@ -238,7 +238,7 @@ describe('paths of Google', () => {
   test('a model of another channel, and one that nobody has, are refused in words', async () => {
     const other = await ask('other:generateContent', { contents: asked('hi') })
     assert.equal(other.status, 400)
-    assert.match(other.json.error.message, /not called on this path/)
+    assert.match(other.json.error.message, /not available on this path/)
     const first = await send('/v1/models/three:generateContent', {
       method: 'POST',
       headers: { 'x-goog-api-key': key },

@@ -8,7 +8,7 @@ export const messages = defineMessages(
     s2s: 'Speech',
     source: 'Source language',
     target: 'Target language',
-    auto: 'Chinese and English, each into the other',
+    auto: 'Chinese and English, both ways',
     bySource: 'automatic',
     voice: 'Voice',
     voiceHint: 'For Chinese or English. If empty, the voice of the recording is cloned.',

@@ -10,17 +10,17 @@ const shared = { tag: 'Console: alerts' } as const
 export const alertRow = z.object({
   id: serial,
   event: z.enum(ALERT_EVENTS),
-  account_id: z.string().nullable().describe('Null: for operators alone.'),
+  account_id: z.string().nullable().describe('Null: an alert for operators only.'),
   account_name: z.string().nullable(),
   currency: z.string().nullable(),
   at: time,
   members: z
     .record(z.string(), z.unknown())
-    .describe('Those of its webhook, such as `budget_id` and `threshold`.'),
+    .describe('The members of its webhook, such as `budget_id` and `threshold`.'),
   webhook: z
     .object({ delivery_id: z.string(), status: z.enum(DELIVERY_STATES) })
     .nullable()
-    .describe('Null: there was no `alert_url`, or the delivery is deleted.'),
+    .describe('Null if there was no `alert_url`, or if the delivery has been deleted.'),
   mails: z
     .array(
       z.object({
@@ -30,7 +30,7 @@ export const alertRow = z.object({
         error: z.string().nullable().describe('Why the last attempt failed.'),
       }),
     )
-    .describe('To those who are recipients now; empty without a mail server.'),
+    .describe('Mails to the current recipients; empty without a mail server.'),
 })
 
 const filters = { ...paging, ...span, event: z.enum(ALERT_EVENTS).optional() }

@@ -31,7 +31,10 @@ export const movement = z.object({
   model: z.string().nullable(),
   endpoint: z.string().nullable(),
   task_id: z.string().nullable(),
-  reason: z.string().nullable().describe('Reason of a credit, or what a sum of archived calls is.'),
+  reason: z
+    .string()
+    .nullable()
+    .describe('Reason of a credit, or which archived calls a sum covers.'),
 })
 
 export const credit = z.object({
@@ -56,8 +59,8 @@ export const billingContract = area(shared, {
     summary: 'Get an account’s statement',
     description:
       'Charges by day and by model, and each credit. `opening` minus `charged` plus `credited` ' +
-      'is `closing`. At most 400 days. Whole hours: a charge belongs to the hour in which its ' +
-      'call began.',
+      'is `closing`. At most 400 days. Charges are counted in whole hours, by the hour in ' +
+      'which the call began.',
     query: z.object({
       from: givenTime,
       to: givenTime.optional().describe('Now by default.'),

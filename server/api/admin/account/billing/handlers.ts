@@ -135,7 +135,7 @@ function noCursor(): GatewayError {
   return invalidField('cursor', 'not a cursor of this list')
 }
 
-/** PostgreSQL's class 22: a cursor that was made up may name a time or a sum that none can be. */
+/** PostgreSQL's class 22: an invented cursor may contain a time or a sum that is out of range. */
 function isDataException(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('22')
 }

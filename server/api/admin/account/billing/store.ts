@@ -1,14 +1,14 @@
 /**
- * SQL of the ledger page. The running balance starts from the current one and goes back by each
- * page's own rows.
+ * SQL of the ledger page. The running balance starts from the current one and is worked out
+ * backwards, over the rows of each page.
  */
 import type { Sql } from 'postgres'
 import type { SchemaRow } from '../../../endpoints/codecs.ts'
 import type { movement } from './contract.ts'
 
 /**
- * `position` has all digits of the database, for the cursor. The time of the first read and the
- * account's currency are the same for the whole page.
+ * `position` keeps the full precision of the database, for the cursor. The time of the first read
+ * and the account's currency are the same for all rows of a page.
  */
 export type MovementRow = SchemaRow<typeof movement> & {
   readonly position: string

@@ -42,7 +42,7 @@ export async function readPayment(context: Context, secret: string): Promise<Pay
   if (!isSigned(context.request.headers['x-signature'], body, secret)) {
     throw new GatewayError('unauthenticated', { message: 'the signature is missing or wrong' })
   }
-  // Of two members of one name, the signer and this reader might mean different ones.
+  // If a name appears twice, the signer and this reader might use different values.
   const document = parseObject(body).value
   refuseUnstorable(document, 'body')
   const read = checkShape(payment, document)

@@ -18,7 +18,10 @@ const quantity = z.string().describe('Decimal, in the account’s currency, or a
 const moment = z.iso.datetime()
 
 const user = z.object({
-  end_user: z.string().nullable().describe('Null: calls that name none; `*`: all beyond the most.'),
+  end_user: z
+    .string()
+    .nullable()
+    .describe('Null: calls that name no end user; `*`: all end users beyond `max_end_users`.'),
   spent: quantity,
   held: quantity,
   remaining: quantity,
@@ -43,8 +46,8 @@ const budget = z.object({
   resets_at: moment.nullable(),
   spent: quantity,
   held: quantity,
-  remaining: quantity.nullable().describe('Null where each end user has the amount.'),
-  end_users: z.array(user).nullable().describe('The hundred that spent most.'),
+  remaining: quantity.nullable().describe('Null if each end user has the amount.'),
+  end_users: z.array(user).nullable().describe('The hundred end users that spent the most.'),
   end_users_counted: z.int().nullable(),
   max_end_users: z.int().nullable(),
   created_at: moment,
@@ -58,14 +61,14 @@ export const budgetsContract = area(shared, {
     role: 'member',
     summary: 'List the budgets of an account',
     description:
-      'The oldest first; then the spend limits of keys, as budgets without an end whose id is ' +
-      'the key’s.',
+      'Oldest first, followed by the spend limits of keys, as budgets that never reset. Their ' +
+      'ids are those of the keys.',
     query: z.object({
       ...paging,
       scope: z.enum(BUDGET_SCOPES).optional(),
       key: text(200).optional().describe('A key id: budgets that count calls of this key.'),
-      search: text(200).optional().describe('A part of the subject, its name or the id.'),
-      full: z.stringbool().optional().describe('True for those without room for a call.'),
+      search: text(200).optional().describe('Part of the subject, its name or the id.'),
+      full: z.stringbool().optional().describe('True: only budgets without room for another call.'),
     }),
     answer: page(budget),
   },
@@ -79,8 +82,8 @@ export const budgetsContract = area(shared, {
     role: 'owner',
     summary: 'Create a budget',
     description:
-      'All budgets that apply to a call have to have room for it, so that one of an owner never ' +
-      'widens one of an operator.',
+      'A call needs room in every budget that applies to it, so an owner’s budget never widens ' +
+      'an operator’s.',
     body: z.strictObject({
       scope: z.enum(BUDGET_SCOPES).default('account'),
       subject: text(256).default(''),

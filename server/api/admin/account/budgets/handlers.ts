@@ -49,10 +49,13 @@ function readQuantity(unit: BudgetUnit, text: string): bigint {
 
 const isKeyId = (id: string) => id.startsWith('key_')
 
-/** The members that texts of operators name, by their names here. */
+/** Field names in OperatorError messages, with their names in this API. */
 const PARAMS: Readonly<Record<string, string>> = { tag: 'subject' }
 
-/** Names the field of a refusal that begins with one: `thresholds: at most …`. */
+/**
+ * Returns the 400 of a refusal. It names the field if the message begins with one: `thresholds: at
+ * most …`.
+ */
 function refuse(error: OperatorError): GatewayError {
   const [, name, problem] = /^([a-z_]+): (.+)$/s.exec(error.message) ?? []
   if (name === undefined || problem === undefined) {
@@ -71,7 +74,7 @@ export const budgetsHandlers: HandlersOf<typeof budgetsContract> = {
       ? []
       : await listBudgets(sql, { ...filter, accountId, scope, limit: limit + 1, after: cursor })
     const rows = budgets.map(describeBudget)
-    // Spend limits follow the last budget.
+    // The spend limits of keys are listed after the last budget.
     if (rows.length <= limit && (scope === undefined || scope === 'key')) {
       const after = isBehind ? cursor : undefined
       const more = { ...filter, after, limit: limit + 1 - rows.length }

@@ -17,10 +17,13 @@ export const accountSettings = z.object({
   low_balance_at: amount
     .nullable()
     .describe(
-      'Below it the console warns, and the owners get an alert; null: three days of spend, and ' +
-        'no alert.',
+      'Below it the console warns and the owners get an alert. Null: the console warns below ' +
+        'three days of spend, without an alert.',
     ),
-  alert_url: z.string().nullable().describe('Gets a signed webhook for each alert; null for none.'),
+  alert_url: z
+    .string()
+    .nullable()
+    .describe('Receives a signed webhook for each alert; null for none.'),
   allowed_ips: z
     .array(z.string())
     .describe('Networks from which its keys may be used; empty: from everywhere.'),
@@ -51,8 +54,8 @@ export const accountContract = area(shared, {
     role: 'developer',
     summary: 'Get a key for the playground',
     description:
-      'Valid for an hour, paid from the account’s balance, and not listed among the keys.' +
-      ' A sixth concurrent key ends the one that would expire first.',
+      'Valid for an hour, paid from the account’s balance, and not listed among the keys. At ' +
+      'most five are valid at once: a sixth ends the one that would expire first.',
     answer: z.object({ key: z.string(), key_id: z.string(), expires_at: time }),
   },
   'GET /accounts/:account_id/events': {

@@ -39,11 +39,13 @@ export const key = z.object({
   created_by: z
     .object({ user_id: z.string(), name: z.string() })
     .nullable()
-    .describe('The member whose usage its calls are: who created it, or to whom it belongs.'),
+    .describe('The member to whom its usage is counted: its creator, or the member it belongs to.'),
   member: z
     .object({ user_id: z.string(), email: z.string(), name: z.string() })
     .nullable()
-    .describe('To whom it belongs: it ends with the membership. Null: the account’s own key.'),
+    .describe(
+      'The member it belongs to: it ends with the membership. Null: the account’s own key.',
+    ),
   tags: z.array(z.string()).describe('Tags of every call of the key.'),
   allow_tags: z.boolean().describe('Callers may add tags of their own.'),
   required_tags: z
@@ -52,7 +54,7 @@ export const key = z.object({
   allowed_ips: z
     .array(z.string())
     .describe('Networks from which it may be used; empty: from everywhere.'),
-  cost_in_answers: z.boolean().describe('Bodies of answers have the charge as `usage.cost`.'),
+  cost_in_answers: z.boolean().describe('Response bodies state the charge as `usage.cost`.'),
 })
 
 const created = key.extend({ key: z.string().describe('Shown only once.') })
@@ -64,8 +66,8 @@ const member = z
   .max(100)
   .nullable()
   .describe(
-    'The id of the member to whom it is to belong; null: the account’s own key, for owners. ' +
-      'Keys of developers always belong to themselves.',
+    'The id of the member it will belong to. Null: the account’s own key, which only owners ' +
+      'can create. A developer’s keys always belong to that developer.',
   )
 
 const content = {

@@ -42,7 +42,9 @@ async function readOwnKey(services: AdminServices, params: KeyParams, session: S
   })
 }
 
-/** Returns to whom a key is to belong. Throws 403 for a developer who names somebody else. */
+/**
+ * Returns the member that a key will belong to. Throws 403 for a developer who names somebody else.
+ */
 function judgeHolder(
   session: Session,
   accountId: string,

@@ -18,7 +18,7 @@ export interface RunningErase {
   readonly since: Date
 }
 
-/** Open tasks are few, and a partial index holds them alone. */
+/** Open tasks are few and have a partial index of their own. */
 export function selectRunningErases(sql: Sql, accountId: string): Promise<RunningErase[]> {
   return sql<RunningErase[]>`
     select id as task_id, request->>'video_task_id' as video_task_id, created_at as since from task

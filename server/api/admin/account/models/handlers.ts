@@ -73,7 +73,7 @@ export const modelsHandlers: HandlersOf<typeof modelsContract> = {
     const history = await selectPriceHistory(services.sql, priceNameOf(model))
     return {
       ...describe(model, services),
-      // Planned prices, and those that never applied, are not public.
+      // Planned prices and prices that never took effect are not public.
       price_history: history.filter(hasHeld).map((row) => ({
         ...row,
         prices: describePrices(readPrices(row.prices)),

@@ -5,7 +5,7 @@ import type { overviewContract } from './contract.ts'
 
 type Answer = SchemaRow<(typeof overviewContract)['GET /accounts/:account_id/overview']['answer']>
 
-/** `midnight` is the last one in the time zone, and `yesterday` the one before. */
+/** `midnight` is the most recent midnight in the time zone, and `yesterday` the one before it. */
 export type OverviewRow = Pick<Answer, 'currency'> &
   Record<'now' | 'midnight' | 'yesterday', Date> & {
     readonly low_balance_at: bigint | null

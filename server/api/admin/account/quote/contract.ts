@@ -50,7 +50,7 @@ export const quoteContract = {
       model: z.string(),
       currency: z.string(),
       free: z.boolean(),
-      amount: amount.describe('The hold: the most that the call should cost.'),
+      amount: amount.describe('The hold: the most that the call is expected to cost.'),
       covered: z.boolean().describe('true if the available balance covers it.'),
       price_version: serial.nullable(),
       lines: z.array(priceLine).describe('Lines that add up to the amount.'),

@@ -46,7 +46,7 @@ export const figures = {
 export const latency = z
   .object({ p50_ms: z.int().nullable(), p95_ms: z.int().nullable() })
   .describe(
-    'Of successful calls without tasks, accurate to a tenth; not counted by tag or end user. ' +
+    'Of successful calls other than tasks, accurate to 10 %; not available by tag or end user. ' +
       'Null: no such calls.',
   )
 

@@ -33,7 +33,7 @@ function isNumber(text: string): boolean {
 interface Export {
   readonly name: string
   readonly format: 'csv' | 'jsonl'
-  /** Texts of whole lines. */
+  /** Each item is the text of one or more whole lines. */
   readonly batches: AsyncIterable<string>
 }
 
@@ -52,7 +52,8 @@ export async function sendExport(
     response.writeHead(200, {
       ...commonHeaders(context),
       'content-type': TYPES[format],
-      // The name may contain an id from the path: only characters that are safe in a header stay.
+      // The name may contain an id from the path: only characters that are safe in a header are
+      // kept.
       'content-disposition': `attachment; filename="${name.replace(/[^\w.-]/g, '_')}.${format}"`,
       'cache-control': 'no-store',
     })

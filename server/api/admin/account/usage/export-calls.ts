@@ -10,7 +10,7 @@ import { describeCall, describedCall } from './described-call.ts'
 
 const BATCH = 1000
 
-/** In the order of an export without a choice of columns. */
+/** The columns of an export, in their default order. */
 const COLUMNS = [
   ...(['request_id', 'created_at', 'finished_at', 'endpoint', 'model', 'key_id'] as const),
   ...(['key_name', 'member', 'status', 'held', 'charged', 'returned', 'debt', 'currency'] as const),
@@ -20,7 +20,7 @@ const COLUMNS = [
 ]
 type Column = (typeof COLUMNS)[number]
 
-/** Throws 400 for a name that is no column. */
+/** Throws 400 for a name that is not a column. */
 export function readColumns(text: string | undefined): readonly Column[] {
   if (!text) return COLUMNS
   return text.split(',').map((name) => {

@@ -83,7 +83,7 @@ export async function summariseUsage(sql: Sql, accountId: string, query: Query) 
   }
 }
 
-/** Calls that figures of end users may read: they are counted nowhere. */
+/** The most calls that figures by end user may read: no hourly figures exist by end user. */
 const CALLS_MAX = 500_000
 
 async function refuseTooMany(sql: Sql, filter: LabelFilter, by: Query['by']): Promise<void> {
@@ -119,7 +119,7 @@ interface Grouping extends SeriesStep {
   readonly keys: ReadonlyMap<string, KeyName>
 }
 
-/** Returns the series of the largest groups, and one of all others, where there are any. */
+/** Returns the series of the largest groups, and one series for all others if there are any. */
 async function readBy(sql: Sql, filter: LabelFilter, { by, tops, keys, ...step }: Grouping) {
   if (by === undefined) return { groups: [], labels: [] }
   if (by === 'tag' || by === 'end_user') {

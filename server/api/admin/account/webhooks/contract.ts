@@ -78,15 +78,15 @@ export const webhooksContract = area(shared, {
     role: 'developer',
     summary: 'Redeliver a webhook',
     description:
-      'Sends the same bytes to the same URL, as a new delivery. Once per delivery: asked again, ' +
-      'the answer is the same new delivery.',
+      'Sends the same bytes to the same URL, as a new delivery. This happens once per ' +
+      'delivery: a repeated request returns the same new delivery.',
     answer: deliverySchema,
     errors: [409, 429],
   },
   'POST /accounts/:account_id/webhooks/deliveries/redeliver': {
     role: 'developer',
-    summary: 'Redeliver the dropped webhooks of a time',
-    description: 'Each that was not sent again yet, the oldest first.',
+    summary: 'Redeliver the webhooks dropped in a period',
+    description: 'Sends each of them that has not been sent again yet, oldest first.',
     body: redeliverBody,
     answer: redeliverAnswer,
     errors: [429],

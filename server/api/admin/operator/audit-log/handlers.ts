@@ -5,10 +5,10 @@ import type { HandlersOf } from '../../handler.ts'
 import type { operatorAuditLogContract } from './contract.ts'
 import { type AuditLogRow, type NamedRow, selectAuditLog, selectNames } from './store.ts'
 
-/** Ids of what has a name: see lib/ids.ts. */
+/** Ids of things that have a name: see lib/ids.ts. */
 const NAMED_ID = /^(?:acct|key|user|tok|code)_[0-9A-Za-z]{22}$/
 
-/** Returns the ids in an entry whose names say more than they do. */
+/** Returns the ids in an entry that are shown by name. */
 function mentionedIds({ account_id: accountId, target, details }: AuditLogRow): readonly string[] {
   const texts = [accountId, ...target.split(' '), ...Object.values(details)]
   return texts.filter((one) => typeof one === 'string').filter((one) => NAMED_ID.test(one))

@@ -15,12 +15,12 @@ const channel = z.object({
     state: z
       .enum(['untried', 'working', 'failing', 'cooling_down', 'over_cap', 'paused', 'unusable'])
       .describe(
-        '`untried`: no call in the last 31 days. `working`, `failing`: by the last call. The ' +
-          'others are tried last, or not at all.',
+        '`untried`: no call in the last 31 days. `working`, `failing`: by the last call. ' +
+          'Channels in any other state are tried last, or not at all.',
       ),
     reason: z.string().nullable().describe('Reason for not working.'),
     cooldown_seconds: z.number().nullable(),
-    last_success: time.nullable().describe('To the hour where it is long ago.'),
+    last_success: time.nullable().describe('Accurate to the hour if it is long ago.'),
     failing_since: time.nullable().describe('The first failure after the last success.'),
     last_error: z
       .object({
@@ -30,7 +30,7 @@ const channel = z.object({
         at: time,
       })
       .nullable()
-      .describe('The last failed attempt that this gateway has seen since its start.'),
+      .describe('The last failed attempt that this process has seen since its start.'),
   }),
   spending: z
     .array(
@@ -38,7 +38,7 @@ const channel = z.object({
         period: z.enum(['day', 'month']),
         currency: z.string(),
         spent: decimalAmount.describe(
-          'Upstream costs of its calls; charges where a cost is not known.',
+          'Upstream costs of its calls, or their charges where a cost is unknown.',
         ),
         cap: decimalAmount,
         resets_at: time,
@@ -53,7 +53,9 @@ const channel = z.object({
 
 const settings = z.record(z.string(), z.unknown())
 const channelDetail = channel.extend({
-  revision: z.string().describe('Its version; another one while it is retired.'),
+  revision: z
+    .string()
+    .describe('Changes with each version of the channel, and while it is retired.'),
   settings: settings.describe('Secrets are masked.'),
   secrets: z.array(z.string()).describe('Write-only settings.'),
 })
@@ -148,7 +150,7 @@ export const operatorChannelsContract = area(shared, {
     summary: 'Pause a channel',
     description:
       'New calls and tasks use other routes; a model without another answers 503. Open tasks ' +
-      'go on. Applying a catalog file does not resume it.',
+      'continue. Applying a catalog file does not resume it.',
     answer: channelDetail,
     errors: [404],
   },

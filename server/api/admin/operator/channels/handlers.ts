@@ -128,7 +128,10 @@ async function showChannel(services: AdminServices, id: string) {
   return { ...describe(row), revision, settings: row.settings, secrets: secretNames }
 }
 
-/** Returns a channel as calls use it, read anew: without settings where `problem` says why. */
+/**
+ * Returns a channel as calls use it, read again. If it cannot be used, it has a `problem` in place
+ * of settings.
+ */
 async function openChannel(services: AdminServices, id: string) {
   await showChannel(services, id)
   await services.catalog.refresh()

@@ -53,8 +53,11 @@ const planned = z.object({
 
 const takenOut = z.object({
   tool: z.string().describe('Its kind, for example `web_search`; `other` for unknown ones.'),
-  unit: z.string().nullable().describe('The unit whose price sells it; null: none does.'),
-  answers: z.number().describe('Answers to requests that offered it.'),
+  unit: z
+    .string()
+    .nullable()
+    .describe('The unit to set a price for, so that it is sold; null: there is none.'),
+  answers: z.number().describe('Number of answers to requests that offered it.'),
   first_at: time,
   last_at: time,
   list: z
@@ -86,19 +89,21 @@ const model = z.object({
         upstream_model: z.string(),
         expected_cost: decimalAmount
           .nullable()
-          .describe('Of a call of a usual size; null: not known, or the order is by priority.'),
+          .describe('Of a typical call; null: unknown, or the order is by priority.'),
         because: z
           .enum(['only_route', 'cost', 'unknown_cost', 'priority', 'weight'])
-          .describe('What puts it before the next one, or the last one behind the others.'),
+          .describe('Why it comes before the next route, or why the last route comes last.'),
         is_usable: z.boolean().describe('False: its channel is paused or cannot be used.'),
       }),
     )
     .describe('The order in which routes are tried while all of them work.'),
   tools_taken_out: z
     .array(takenOut)
-    .describe('Tools that requests offer and that have no price, which the gateway takes out.'),
+    .describe('Tools that the gateway takes out of requests because they have no price.'),
   source: z.string(),
-  revision: z.string().describe('Another one after each change, also by prices that begin.'),
+  revision: z
+    .string()
+    .describe('Differs after each change, including planned prices that take effect.'),
   warnings: z.array(z.string()).describe('Problems with the current definition.'),
   effective_from: time.nullable().describe('Start of the current prices.'),
   planned_prices: z.array(planned).describe('Future prices, the next one first.'),
@@ -150,7 +155,7 @@ export const operatorModelsContract = area(shared, {
   'PUT /operator/models/:model_id': {
     summary: 'Create a model or change it',
     description:
-      'Takes the members of a model in a catalog file. New prices create a version that ' +
+      'Takes the same members as a model in a catalog file. New prices create a version that ' +
       `applies to calls from then on. ${CREATES_ONLY} ${changesOnly('`revision`')}`,
     errors: [409],
     body: draft.extend({ currency }),
@@ -160,7 +165,8 @@ export const operatorModelsContract = area(shared, {
   'POST /operator/models': {
     summary: 'Add several models',
     description:
-      'All or none. Refused if one of them is for sale already: this changes no existing model.',
+      'Adds all or none. Refused if one of them is already for sale: existing models are never ' +
+      'changed.',
     errors: [409],
     body: z.object({
       currency,
@@ -180,7 +186,7 @@ export const operatorModelsContract = area(shared, {
       'moment is replaced.',
     body: z.object({
       effective_from: text(40).describe('With its zone: 2027-01-01T00:00:00+08:00.'),
-      until: text(40).optional().describe('When the prices of before are in force again.'),
+      until: text(40).optional().describe('When the previous prices are in force again.'),
       prices: z.array(z.looseObject({})),
     }),
     stepUp: true,

@@ -207,7 +207,7 @@ async function readTakenOut(sql: Sql, modelId?: string) {
   }
 }
 
-/** False if the operator has changed since what happens to the tool. */
+/** False if the operator has since changed what happens to the tool. */
 function isTakenOut({ free, prices, details }: ModelSummary, { unit }: TakenOutRow): boolean {
   if (free || details.unpriced_tools === 'refuse') return false
   const known = UNITS.find((one) => one === unit)

@@ -24,8 +24,8 @@ export function addUpSums(rows: readonly Omit<Sums, 'currency'>[]): Omit<Sums, '
 }
 
 /**
- * Adds the margin to sums. It covers the revenue whose upstream cost is known; without any there is
- * none.
+ * Adds the margin to sums. It covers the revenue whose upstream cost is known, and is null if there
+ * is none.
  */
 export function addMargin<Row extends Omit<Sums, 'currency'>>(row: Row) {
   const { revenue, upstream_cost: cost, uncosted } = row

@@ -85,7 +85,7 @@ export function readTopModels(sql: Sql, span: OverviewSpan) {
     group by 1, 2 order by ${largestFirst(sql)} limit 50`
 }
 
-/** Groups by the last channel tried; calls that reached none are left out. */
+/** Groups by the last channel tried; calls that reached no channel are left out. */
 export function readTopChannels(sql: Sql, span: OverviewSpan) {
   return sql<(Sums & { channel: string })[]>`
     select r.channel, r.currency, ${sums(sql)} from ${byChannel(sql, span)}

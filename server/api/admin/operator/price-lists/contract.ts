@@ -12,7 +12,7 @@ const entry = z.union([z.array(adminPrice), rule, z.literal('hidden')])
 const forAll = z.union([rule, z.literal('hidden')])
 
 const definition = z.object({
-  default: forAll.optional().describe('Of every model that is not named.'),
+  default: forAll.optional().describe('The rule for every model that `prices` does not name.'),
   prices: z.record(z.string(), entry).describe('By model.'),
   planned_prices: z
     .array(
@@ -29,16 +29,18 @@ const definition = z.object({
 export const priceListRow = z.object({
   id: z.string(),
   currency: z.string(),
-  parent: z.string().describe('The list that prices what this one does not; `base`: the models.'),
+  parent: z
+    .string()
+    .describe('The list for models that this one does not name; `base`: the base prices.'),
   account_id: z.string().nullable().describe('The account whose own prices these are.'),
   status: z.enum(['active', 'retired']),
   source: z.string().describe('The catalog file that defines it, or `console:…`.'),
-  models: z.int().describe('Models that it names.'),
-  accounts: z.int().describe('Accounts that have it.'),
+  models: z.int().describe('Number of models that it names.'),
+  accounts: z.int().describe('Number of accounts that have it.'),
   updated_at: time,
 })
 
-const revision = z.string().describe('Another one after each change of these members.')
+const revision = z.string().describe('Differs after each change of these members.')
 
 const priceList = priceListRow.extend({ ...definition.shape, revision })
 
@@ -62,12 +64,12 @@ const shownPrice = z.object({
   list: z
     .string()
     .nullable()
-    .describe('The list that the prices are of, or that hides the model; null: a free model.'),
+    .describe('The list that the prices come from, or that hides the model; null: a free model.'),
   version: z.string().nullable().describe('As `price_version` in usage records.'),
-  origin: origin.nullable().describe('How the list came to them; null: base prices.'),
+  origin: origin.nullable().describe('How the list derived the prices; null: base prices.'),
   prices: z.array(adminPrice),
   base_prices: z.array(adminPrice).nullable().describe('Null: none in this currency.'),
-  cost: z.array(adminPrice).nullable().describe('Of the dearest route; null: unknown.'),
+  cost: z.array(adminPrice).nullable().describe('Of the most expensive route; null: unknown.'),
   cost_problem: z.string().nullable().describe('Why the cost is unknown.'),
   margins: z.array(margin).describe('Each price compared with the costs of each route.'),
   is_below_cost: z.boolean(),
@@ -89,7 +91,8 @@ const shared = { role: 'operator', tag: 'Operators: price lists' } as const
 const CHANGES_ONLY = changesOnly('`revision`')
 const LIKE_FILES =
   '`default`, `prices` and `planned_prices` are those of a list in a catalog file, and replace ' +
-  'the ones before. They apply to calls from then on; what has begun keeps its prices.'
+  'the previous ones. They apply to calls from then on; calls and tasks in progress keep their ' +
+  'prices.'
 
 export const operatorPriceListsContract = area(shared, {
   'GET /operator/price-lists': {
@@ -97,7 +100,10 @@ export const operatorPriceListsContract = area(shared, {
     query: z.object({
       ...paging,
       search: text(200).optional().describe('Part of the id.'),
-      own: z.stringbool().optional().describe('Own prices of accounts only, or none of them.'),
+      own: z
+        .stringbool()
+        .optional()
+        .describe('True: only accounts’ own prices; false: none of them.'),
       retired: z.stringbool().default(false),
     }),
     answer: page(priceListRow),
@@ -120,7 +126,7 @@ export const operatorPriceListsContract = area(shared, {
   },
   'DELETE /operator/price-lists/:list_id': {
     summary: 'Retire a price list',
-    description: 'Refused while an account or another list has it.',
+    description: 'Refused while an account or another list uses it.',
     stepUp: true,
     errors: [404, 409],
   },
@@ -157,9 +163,7 @@ export const operatorPriceListsContract = area(shared, {
   },
   'PUT /operator/accounts/:account_id/prices': {
     summary: 'Set the own prices of an account',
-    description:
-      'They stand on top of the list that it has. ' +
-      `${LIKE_FILES} ${changesOnly('`own_revision`')}`,
+    description: `They override its price list. ${LIKE_FILES} ${changesOnly('`own_revision`')}`,
     body: draft.strict(),
     stepUp: true,
     answer: definition.extend({ warnings }),
@@ -172,7 +176,8 @@ export const operatorPriceListsContract = area(shared, {
   },
   'PUT /operator/accounts/:account_id/price-list': {
     summary: 'Give an account a price list',
-    description: 'Its next call pays by it; calls and tasks that have begun keep their prices.',
+    description:
+      'It applies from the account’s next call; calls and tasks in progress keep their prices.',
     body: z.strictObject({ price_list: text(64).min(1).nullable().describe('null: base prices.') }),
     stepUp: true,
     answer: operatorAccount,

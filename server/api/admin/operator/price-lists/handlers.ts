@@ -67,7 +67,7 @@ async function loadAt({ sql }: AdminServices, { at }: OfModels): Promise<LoadedP
   return loaded
 }
 
-/** Returns one page of models; those with a price below cost are found by `show`. */
+/** Returns one page of models. `show` finds those with a price below cost. */
 function pageOf<Row extends { readonly model: string }>(
   { rows }: LoadedPrices,
   { type, search = '', cursor = '', limit, below_cost: isBelow }: OfModels,

@@ -44,7 +44,10 @@ export const operatorProofContract = area(shared, {
             account_name: z.string(),
             model: z.string(),
             endpoint: z.string(),
-            task_id: z.string().nullable().describe('Of a task, which holds until it ends.'),
+            task_id: z
+              .string()
+              .nullable()
+              .describe('The task of the hold, which lasts until the task ends.'),
             amount,
             currency: z.string(),
             created_at: time,
@@ -55,7 +58,7 @@ export const operatorProofContract = area(shared, {
         .array(z.object({ command: z.string(), at: time }))
         .describe('When `audit`, `backup` and `archive create` have last succeeded.'),
       in_review: z.number().describe('Calls whose charge differs from the stated usage.'),
-      lost_calls: z.number().describe('Calls closed for a dead process, within 30 days.'),
+      lost_calls: z.number().describe('Calls closed because their process died, within 30 days.'),
       uncharged_costs: z.number(),
       dropped_deliveries: z.number().describe('Within 30 days.'),
       last_audit: z
@@ -89,8 +92,8 @@ export const operatorProofContract = area(shared, {
   'POST /operator/proof/audit': {
     summary: 'Recompute the books now',
     description:
-      'Checks every invariant at a single instant; verified weeks count by their sums. ' +
-      'One audit runs at a time.',
+      'Checks every invariant at a single instant; for verified weeks, only the stored sums ' +
+      'are read. One audit runs at a time.',
     answer: z.object({
       ok: z.boolean(),
       at: time,

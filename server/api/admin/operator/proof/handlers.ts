@@ -1,4 +1,4 @@
-/** The proof that the books are consistent: figures at once, the whole audit on demand. */
+/** The proof that the books are consistent: figures at any time, the whole audit on demand. */
 
 import { toPage } from '../../../../base/http/page.ts'
 import { GatewayError } from '../../../../base/lib/errors.ts'
@@ -43,7 +43,7 @@ export const operatorProofHandlers: HandlersOf<typeof operatorProofContract> = {
       ...counts,
       totals: totals.map((total) => {
         const into = credited.get(total.currency) ?? 0n
-        // Credit that is neither available nor on hold was charged, and debt was charged too.
+        // Credit that is neither available nor on hold has been charged, and so has the debt.
         const revenue = into - total.available - total.held + total.debt
         return { ...total, topped_up: into, revenue }
       }),

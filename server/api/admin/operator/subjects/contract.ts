@@ -10,8 +10,8 @@ const issuer = z.object({
   issuer: z.string().describe('The `iss` of its tokens.'),
   audience: z.string(),
   algorithms: z.array(z.string()),
-  account: z.string().describe('The account of its tokens, or the claim that names it.'),
-  source: z.string().describe('The catalog file that it is from.'),
+  account: z.string().describe('The account of its tokens, or the claim that names the account.'),
+  source: z.string().describe('The catalog file that defines it.'),
   updated_at: time,
 })
 
@@ -37,20 +37,23 @@ const subject = z.object({
 
 export const operatorSubjectsContract = area(shared, {
   'GET /operator/token-issuers': {
-    summary: 'List the issuers whose tokens are taken',
-    description: 'They are part of the catalog: change its files, and apply them.',
+    summary: 'List the issuers whose tokens are accepted',
+    description: 'They are part of the catalog: to change them, edit its files and apply them.',
     query: z.object(paging),
     answer: page(issuer),
   },
   'POST /operator/token-issuers/try': {
     summary: 'Try a token out',
-    description: 'What it is refused for, and what its claims give. Nothing is stored.',
+    description: 'Says why it would be refused, and what its claims grant. Nothing is stored.',
     isRead: true,
     body: z.object({ token: text(12_288).min(1) }),
     answer: z.object({
       claims: z.record(z.string(), z.unknown()),
-      problem: z.string().nullable().describe('Why calls with it are refused; null if not.'),
-      gives: gives.nullable().describe('For calls; null if its claims give nothing.'),
+      problem: z
+        .string()
+        .nullable()
+        .describe('Why calls with it are refused; null if they are not.'),
+      gives: gives.nullable().describe('What its claims grant to calls; null: nothing.'),
       signs_in: z
         .array(
           z.object({
@@ -60,7 +63,9 @@ export const operatorSubjectsContract = area(shared, {
             role: z.string().nullable(),
           }),
         )
-        .describe('What the rules of each sign-in provider of its issuer make of these claims.'),
+        .describe(
+          'What the rules of each sign-in provider with this issuer grant for these claims.',
+        ),
     }),
   },
   'GET /operator/subjects': {
@@ -79,7 +84,7 @@ export const operatorSubjectsContract = area(shared, {
     errors: [404],
   },
   'POST /operator/subjects/:key_id/enable': {
-    summary: 'Take the tokens of a subject again',
+    summary: 'Accept the tokens of a subject again',
     answer: subject,
     errors: [404],
   },

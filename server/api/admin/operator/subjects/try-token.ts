@@ -1,4 +1,7 @@
-/** Tries a pasted token: what it is refused for, and what its claims give. Nothing is stored. */
+/**
+ * Tries out a pasted token: says why it would be refused, and what its claims grant. Nothing is
+ * stored.
+ */
 import { GatewayError, invalidField } from '../../../../base/lib/errors.ts'
 import { mayHaveKeys } from '../../../../base/lib/member-roles.ts'
 import { accountExists } from '../../../../money/accounts/key-store.ts'
@@ -15,7 +18,7 @@ export async function tryToken(services: AdminServices, pasted: string) {
   const hasIssuers = services.catalog.snapshot().issuers.length > 0
   const refusal = hasIssuers
     ? await refusalOf(services.accounts.checkToken(token))
-    : 'no issuer of tokens is set: list one under token_issuers in a catalog file'
+    : 'no token issuer is set: list one under token_issuers in a catalog file'
   const giving = giveOf(services, claims)
   const problem = refusal ?? (giving && (await findMissing(services, giving.facts)))
   return {
@@ -37,7 +40,7 @@ function readPasted(token: string): StatedClaims {
     return takeApart(token).claims
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
-    throw invalidField('token', `is no token: ${error.message}`)
+    throw invalidField('token', `is not a token: ${error.message}`)
   }
 }
 
@@ -51,7 +54,7 @@ async function refusalOf(check: Promise<unknown>): Promise<string | undefined> {
   }
 }
 
-/** A token that has expired shows what it gave all the same. */
+/** An expired token still shows what its claims granted. */
 function giveOf({ catalog }: AdminServices, claims: StatedClaims) {
   const audiences = [claims.aud].flat()
   const issuer = catalog
@@ -75,7 +78,7 @@ async function findMissing(
   const members = await selectMembers(sql, accountId)
   const own = members.find((member) => member.email.toLowerCase() === email.toLowerCase())
   if (own && !own.disabled && mayHaveKeys(own.role)) return undefined
-  return `${email} is no member of the account who may make calls`
+  return `${email} is not a member of the account who may make calls`
 }
 
 async function judgeSignIn({ signIn: { parts } }: AdminServices, claims: StatedClaims) {

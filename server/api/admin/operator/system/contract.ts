@@ -42,7 +42,7 @@ export const operatorSystemContract = area(shared, {
           name: z.string(),
           value: z.string().describe('The value in effect; a secret is masked.'),
           default: z.string(),
-          changed: z.boolean().describe('True if the value is another one than the default.'),
+          changed: z.boolean().describe('True if the value differs from the default.'),
           description: z.string(),
         }),
       ),

@@ -36,7 +36,9 @@ const reviewedModel = z.object({
   id: z.string(),
   type: z.string(),
   change: z.enum(['new', 'changed', 'unchanged']),
-  is_own: z.boolean().describe('Last changed by something other than this price book.'),
+  is_own: z
+    .boolean()
+    .describe('True if it was last changed by something other than this price book.'),
   book: prices,
   current: prices.nullable(),
   differences: z

@@ -22,7 +22,7 @@ const attempt = z.object({
   channel: z.string(),
   outcome: z.string(),
   status: z.number().nullable().describe('The vendor’s HTTP status, if it answered.'),
-  reason: z.string().nullable().describe('The vendor’s words, or what went wrong.'),
+  reason: z.string().nullable().describe('What the vendor said, or what went wrong.'),
   milliseconds: z.number().nullable(),
 })
 const storedAttempt = attempt.extend({
@@ -51,7 +51,7 @@ export const operatorCall = z.object({
   channel: z.string().nullable().describe('The last channel tried.'),
   end_user: z.string().nullable().describe('The end user that the request named.'),
   attempts: z.number(),
-  tries: storedList(attempt, storedAttempt).describe('The attempts in their order.'),
+  tries: storedList(attempt, storedAttempt).describe('The attempts, in order.'),
   error: z.string().nullable(),
 })
 
@@ -83,7 +83,7 @@ export const operatorDelivery = z.object({
   last_status: z.number().nullable(),
   last_error: z.string().nullable(),
   redelivery_of: z.string().nullable(),
-  redelivered_as: z.string().nullable().describe('The delivery that sends this one again.'),
+  redelivered_as: z.string().nullable().describe('The delivery that sent this one again.'),
   created_at: time,
   finished_at: time.nullable(),
 })
@@ -137,10 +137,10 @@ export const operatorWorkContract = area(shared, {
     answer: page(operatorDelivery),
   },
   'POST /operator/deliveries/redeliver': {
-    summary: 'Redeliver the dropped webhooks of a time',
+    summary: 'Redeliver the webhooks dropped in a period',
     description:
-      'Each that was not sent again yet, the oldest first, of one account or of all. A single ' +
-      'delivery is sent again at its account.',
+      'Sends each of them that has not been sent again yet, oldest first, of one account or of ' +
+      'all. To redeliver a single one, use the path of its account.',
     body: redeliverBody.extend(accountFilter),
     answer: redeliverAnswer,
   },

@@ -101,7 +101,7 @@ export const profileContract = area(shared, {
         z.object({
           id: z.string(),
           name: z.string(),
-          backed_up: z.boolean().describe('true if a password manager stores it.'),
+          backed_up: z.boolean().describe('True if a password manager syncs it.'),
           created_at: time,
           used_at: time.nullable(),
         }),

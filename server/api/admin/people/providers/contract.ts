@@ -11,12 +11,14 @@ const returnTo = z
   .string()
   .max(2000)
   .regex(/^\/(?![/\\])[\w\-./?=&%~+*'(),:;@!$]*$/, 'must be a path of the console')
-  .describe('Path of the console to go on with.')
+  .describe('Path of the console to return to.')
 const claims = z.record(z.string(), z.unknown())
 const rules = z
   .array(z.record(z.string(), z.unknown()))
   .max(200)
-  .describe('Roles by claims: the first rule that matches decides, at every sign-in.')
+  .describe(
+    'Rules that give roles by claims: at every sign-in, the first rule that matches decides.',
+  )
 
 const identity = z.object({
   provider: z.string(),
@@ -49,7 +51,7 @@ const draft = z.strictObject({
   rules,
   trusts_email: z
     .boolean()
-    .describe('Addresses count as verified where the provider does not say whether they are.'),
+    .describe('Whether addresses count as verified when the provider does not say so.'),
   disabled: z.boolean(),
 })
 

@@ -163,7 +163,9 @@ function describe(provider: Provider) {
   }
 }
 
-/** Sends the browser on, or a page that says why not and leads to the console. */
+/**
+ * Redirects the browser, or sends a page that says why it was refused, with a link to the console.
+ */
 async function redirect(
   parts: SignInParts,
   context: Context,

@@ -1,4 +1,4 @@
-/** Signing in and out, and stepping up. The session is in a cookie alone, never in a body. */
+/** Signing in and out, and stepping up. The session is only ever in a cookie, never in a body. */
 import { z } from 'zod'
 import { amount, text, time } from '../../common-schemas.ts'
 import { area, type Routes } from '../../route.ts'
@@ -74,18 +74,22 @@ export const signInContract = area(shared, {
     answer: z.object({
       demo: z
         .object({
-          sign_in: z.boolean().describe('True if `POST /session/demo` works from here.'),
+          sign_in: z
+            .boolean()
+            .describe('True if `POST /session/demo` works from the caller’s address.'),
           account_id: z.string(),
           api_key: z.string().nullable().describe('For the first call; null for other people.'),
         })
         .nullable()
-        .describe('Null if this gateway has other channels than the simulators’.'),
+        .describe('Null if this gateway has channels other than the simulators’.'),
       sign_up: z
         .object({
           by_mail: z.boolean().describe('False where no mail is set: by a provider alone.'),
           domains: z.array(z.string()).describe('Whose addresses may sign up; empty: all.'),
           terms: z.string().nullable().describe('Address of the terms to accept.'),
-          grant: amount.describe('Credit for a mailbox that signs up, while there is any.'),
+          grant: amount.describe(
+            'Credit that a new mailbox gets when it signs up, while the limits allow it.',
+          ),
           currency: z.string(),
         })
         .nullable()
@@ -170,9 +174,7 @@ export const signInContract = area(shared, {
       account_name: z.string().nullable(),
       role: memberRole.nullable(),
       operator: z.boolean(),
-      known: z
-        .boolean()
-        .describe('true if the person already has a sign-in: they then accept as themselves.'),
+      known: z.boolean().describe('True if the person is already a user: they sign in to accept.'),
       expires_at: time,
     }),
     errors: [403, 404, 429],

@@ -14,7 +14,10 @@ const signUp = z.object({
   account_id: z.string(),
   email: z.string(),
   network: z.string().describe('The address, or the /64 of IPv6, from which it came.'),
-  provider_id: z.string().nullable().describe('Who confirmed the address; null: a mail.'),
+  provider_id: z
+    .string()
+    .nullable()
+    .describe('The provider that confirmed the address; null: confirmed by mail.'),
   terms: z.string().nullable().describe('The terms that were accepted.'),
   granted: amount,
   currency: z.string(),
@@ -27,8 +30,7 @@ export const signUpContract = area(shared, {
     role: 'public',
     signInOnly: true,
     summary: 'Ask for a link that confirms an address',
-    description:
-      'The answer is the same whether or not somebody signs in with the address already.',
+    description: 'The answer is the same whether or not the address already belongs to a user.',
     body: z.object({ email, language: language.default('en') }),
     errors: [403, 404, 429],
   },
@@ -39,7 +41,7 @@ export const signUpContract = area(shared, {
     body: z.object({ token }),
     answer: z.object({
       email: z.string(),
-      known: z.boolean().describe('Whoever owns the address has a sign-in already.'),
+      known: z.boolean().describe('True if the address already belongs to a user.'),
       expires_at: time,
     }),
     errors: [403, 404, 429],
@@ -48,7 +50,7 @@ export const signUpContract = area(shared, {
     role: 'public',
     signInOnly: true,
     summary: 'Sign up with a confirmed address',
-    description: 'Opens an account of the person’s own and signs them in.',
+    description: 'Opens an account for the person and signs them in.',
     body: z.object({
       token,
       name: personName,
@@ -71,10 +73,11 @@ export const signUpContract = area(shared, {
   },
   'POST /operator/sign-ups/stop': {
     role: 'operator',
-    summary: 'Stop a sign-up, or all those of a network',
+    summary: 'Stop a sign-up, or all sign-ups from a network',
     description:
-      'Locks the people out with all that acts for them and suspends the accounts. Their network ' +
-      'gets no grant for 30 days. `PATCH /operator/users` and `resume` undo it one by one.',
+      'Locks the people out, ends their sessions, keys and tokens, and suspends their ' +
+      'accounts. Their network gets no grant for 30 days. `PATCH /operator/users` and `resume` ' +
+      'undo it one by one.',
     body: z.union([
       z.strictObject({ id: text(100).min(1) }),
       z.strictObject({ network: text(64).min(1) }),

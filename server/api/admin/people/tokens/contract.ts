@@ -66,7 +66,8 @@ export const tokensContract = area(shared, {
     stepUp: true,
     summary: 'Create an access token',
     description:
-      'It has the roles that you have now, for as long as you have them, and none that come later.',
+      'It has the roles that you have now, for as long as you have them, but none that you get ' +
+      'later.',
     body: z.strictObject({
       name: text(100).min(1),
       scope: scope.default('read'),

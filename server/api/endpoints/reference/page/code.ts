@@ -79,7 +79,7 @@ export function highlightJson(value: unknown): Html {
   return html`${parts}${text.slice(at)}`
 }
 
-/** `language` makes it one of several of which the reader chooses one. */
+/** With `language`, it is one of several blocks from which the reader chooses. */
 export function codeBlock(title: string, code: Html | string, language?: string): Html {
   const mark = language === undefined ? undefined : html` data-language="${language}"`
   return html`<figure class="code"${mark}><figcaption>${title}</figcaption>

@@ -19,7 +19,7 @@ export function credentialOf(
   return { header: 'Cookie', prefix: cookie, variable: 'SESSION' }
 }
 
-/** Returns the other headers: the example's own, and the console's where no token stands. */
+/** Returns the other headers: the example's own, and the console's if no token is sent. */
 export function extraHeaders(operation: ReferenceOperation): (readonly [string, string])[] {
   const { envelope, method, takesToken, example } = operation
   const isConsole = envelope === 'admin' && method !== 'GET' && !takesToken

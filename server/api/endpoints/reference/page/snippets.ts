@@ -1,4 +1,4 @@
-/** The example of an endpoint as Python and as JavaScript, as curl has it. */
+/** The example of an endpoint in Python and in JavaScript, equivalent to the one for curl. */
 import type { ReferenceOperation } from '../operation.ts'
 import { type Credential, credentialOf, extraHeaders } from './credential.ts'
 

@@ -43,7 +43,8 @@ export function readChatOptions(value: JsonObject, measure: Measure): PricedOpti
   readSearchOptions(options, value)
   readRouter(options, value)
   if (isOn(value.deferred)) {
-    // The answer to such a request has neither output nor usage: both come later, to another one.
+    // The answer to such a request has neither output nor usage: both are in the answer to a later
+    // request.
     options.features.push({ field: 'deferred', value: 'true', isDropped: true })
   }
   return options

@@ -28,7 +28,8 @@ const SEARCHES = 5
 
 export function readContentsOptions(value: JsonObject, measure: Measure): PricedOptions {
   const { serviceTier, tools, generationConfig, cachedContent } = inCamelCase(value, '')
-  // What it names belongs to the channel's account, and its storage is billed by the hour.
+  // The named object belongs to the channel's account at the vendor, and its storage is billed by
+  // the hour.
   if (!isAbsent(cachedContent)) throw invalidField('cachedContent', 'is not offered')
   const generation = inCamelCase(generationConfig, 'generationConfig')
   refuseOtherSpellings(serviceTier, generation)
@@ -41,7 +42,10 @@ export function readContentsOptions(value: JsonObject, measure: Measure): Priced
   return options
 }
 
-/** Throws for counts as texts and words as numbers: the vendor reads both, prices do not. */
+/**
+ * Throws for counts written as strings and words written as numbers: the vendor accepts both, but
+ * price conditions do not.
+ */
 function refuseOtherSpellings(tier: unknown, generation: JsonObject): void {
   if (!isAbsent(tier) && typeof tier !== 'string') throw invalidField('serviceTier', WORD)
   for (const name of ['candidateCount', 'maxOutputTokens']) {

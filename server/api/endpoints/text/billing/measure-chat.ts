@@ -57,7 +57,7 @@ function readCalls(measure: Measure, calls: unknown): void {
 }
 
 function readParts(measure: Measure, parts: unknown, at: () => string): void {
-  // One part alone is no form of the dialect.
+  // The dialect has no form for a single part outside a list.
   if (isObject(parts)) addElsewhere(measure)
   if (!Array.isArray(parts)) return
   for (let index = 0; index < parts.length; index += 1) {

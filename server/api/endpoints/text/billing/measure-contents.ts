@@ -11,13 +11,13 @@ import {
 } from '../../../../wire/dialects/contents/file-address.ts'
 import { addElsewhere, addMedia, createMeasure, type Measure, type MediaKind } from './measure.ts'
 
-/** Returns the members under their names in camel case. Throws for one that is there twice. */
+/** Returns the members under their names in camel case. Throws for one that appears twice. */
 export function inCamelCase(holder: unknown, at: string): JsonObject {
   if (!isObject(holder)) return {}
   const members = new Map<string, unknown>()
   for (const [name, value] of Object.entries(holder)) {
     const own = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
-    if (members.has(own)) throw invalidField(at === '' ? own : `${at}.${own}`, 'is there twice')
+    if (members.has(own)) throw invalidField(at === '' ? own : `${at}.${own}`, 'appears twice')
     members.set(own, value)
   }
   return Object.fromEntries(members)

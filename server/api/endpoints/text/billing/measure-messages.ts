@@ -49,7 +49,7 @@ export function measureMessages(value: JsonObject): Measure {
 
 /** Recursion is safe: the depth of the body is limited. */
 function readBlocks(measure: Measure, blocks: unknown, at: () => string): void {
-  // One block alone is the error of a search, or no form of the dialect.
+  // A single block outside a list is the error of a search, or not valid in the dialect.
   if (isObject(blocks) && typeof blocks.error_code !== 'string') addElsewhere(measure)
   if (!Array.isArray(blocks)) return
   for (let index = 0; index < blocks.length; index += 1) {

@@ -76,7 +76,7 @@ function readItem(measure: Measure, item: unknown, index: number): void {
   if (!isObject(item)) return
   const { type, content, output } = item
   readCacheControl(measure, item, () => `input[${index}].`)
-  // Without a type it is a message; without a role as well, it may be a reference.
+  // An item without a type is a message; if it has no role either, it may be a reference.
   const isPlain = isAbsent(type) ? !isAbsent(item.role) : PLAIN_ITEMS.has(type)
   if (!isPlain) addElsewhere(measure, HOSTED_ITEMS.has(type) ? 0 : undefined)
   if (!isAbsent(item.id)) addElsewhere(measure, 0)

@@ -26,7 +26,10 @@ export interface Measure {
   mayBeAudio: boolean
   /** True if the body does not bound the input: a part is elsewhere, or larger than its bytes. */
   isOpen: boolean
-  /** Tokens that such parts may add to the estimate in one pass; Infinity: as many as fit. */
+  /**
+   * Tokens that such parts may add to the estimate in one pass; Infinity: as many as the model
+   * takes.
+   */
   elsewhereTokens: number
   /** The field of the first audio input, if any. */
   audioAt: string | undefined
@@ -60,7 +63,7 @@ const IMAGE_TOKENS_MAX = 36_000
 /** Speech in its most compact form. */
 const AUDIO_BYTES_PER_TOKEN_MIN = 20
 
-/** Opens the input for content elsewhere, of any size unless `tokens` bounds it. */
+/** Marks the input as unbounded because of content outside the body, unless `tokens` bounds it. */
 export function addElsewhere(measure: Measure, tokens = Number.POSITIVE_INFINITY): void {
   measure.isOpen = true
   measure.elsewhereTokens += tokens
@@ -75,7 +78,7 @@ export function addMedia(measure: Measure, kind: MediaKind, base64: unknown): vo
   else measure.mediaTokens += tokensOf(kind, bytes)
 }
 
-/** A document may be compressed, so its bytes bound nothing. */
+/** A document may be compressed, so its size says nothing about its tokens. */
 function mostOf(kind: MediaKind, base64: unknown): number | undefined {
   if (kind === 'image') return IMAGE_TOKENS_MAX
   const isMeasured = kind === 'audio' && typeof base64 === 'string'
@@ -101,9 +104,9 @@ export function addMediaUrl(measure: Measure, kind: MediaKind, url: unknown): vo
 }
 
 /**
- * Opens the input for a member that is not known to have all of its content in the body: a vendor
- * may read anything by it. Notes a known name in another letter case, which some vendors read as
- * that name.
+ * Marks the input as unbounded because of a member whose content may not be in the body: a vendor
+ * may read anything through it. Notes a known name in another letter case, which some vendors read
+ * as that name.
  */
 export function readOthers(measure: Measure, holder: JsonObject, known: ReadonlySet<string>): void {
   for (const name in holder) {

@@ -106,7 +106,10 @@ function wordOf(value: unknown): string {
   return (typeof value === 'string' ? value : String(JSON.stringify(value))).trim().toLowerCase()
 }
 
-/** ARK bills the time for which it stores a context: no answer states it, and no unit is for it. */
+/**
+ * ARK bills the time for which it stores a context: no answer states it, and there is no unit for
+ * it.
+ */
 function readStorage(options: PricedOptions, caching: unknown): void {
   if (isAbsent(caching) || caching === false) return
   const kind = isObject(caching) ? caching.type : caching
@@ -169,7 +172,7 @@ export function refuseTooMany({ features }: PricedOptions): void {
   throw invalidField(surplus.field, problem)
 }
 
-/** Reads the tools of a request for media, of which vendors run a search of the web alone. */
+/** Reads the tools of a request for media; vendors run only web searches for these. */
 export function readToolFeatures(value: JsonObject): readonly RequestedFeature[] {
   const options = newOptions()
   readPricedTools(options, value, ({ type }) => (type === 'web_search' ? WEB_SEARCH : UNKNOWN_TOOL))
@@ -191,7 +194,7 @@ export function readPricedTools(
   for (const path of unclear) {
     options.isHosted = true
     options.features.push({ field: printPath(path), value: 'no list of tools' })
-    // The request is refused: no more of them are read.
+    // The request will be refused, so no further tools are read.
     if (options.features.length > FEATURES_MAX) return
   }
   for (const { tool, path } of tools) {
@@ -257,7 +260,10 @@ export function countOf(value: unknown): number | undefined {
   return isCount ? Math.min(Math.ceil(value), 2 ** 40) : undefined
 }
 
-/** Returns the ways in which the request may be served: as requested, or by another model. */
+/**
+ * Returns the combinations of options by which the request may be served: as requested, or by
+ * another model.
+ */
 export function dimensionsOf(options: PricedOptions): RequestedDimensions {
   const { facts, models, features, translatedThinking } = options
   const alternatives = [facts, ...models.map((model) => ({ ...facts, model }))] as const

@@ -57,7 +57,7 @@ function hosted(
   return { isHosted: true, feature: { unit, facts } }
 }
 
-/** A container that exists already has the memory with which it was made. */
+/** An existing container keeps the memory with which it was created. */
 function containerOf(container: unknown): PricedToolKind {
   const tool = asString(member(container, 'memory_limit')) ?? '1g'
   const facts = typeof container === 'string' ? undefined : { tool }
@@ -65,7 +65,7 @@ function containerOf(container: unknown): PricedToolKind {
   return { isHosted: true, feature, each: SESSION_MINUTES, isOnce: true }
 }
 
-/** A shell runs at the caller or in a container, by its environment. */
+/** A shell runs at the caller or in a container, depending on its environment. */
 function shellOf({ environment }: JsonObject): PricedToolKind {
   const type = member(environment, 'type')
   return isAbsent(type) || type === 'local' ? CLIENT_TOOL : containerOf(environment)

@@ -1,6 +1,7 @@
 /**
- * Takes tools that a model has no price for out of a request that only offers them, with what
- * refers to them. What the request demands, or has used already, stays: it is refused.
+ * Removes tools that a model has no price for from a request that only offers them, together with
+ * everything that refers to them. A tool that the request demands, or has already used, stays in
+ * it, and the request is refused.
  */
 
 import {
@@ -21,7 +22,7 @@ import { readToolChoice, type ToolChoice } from './tool-choice.ts'
 import { familiesOf, familyOfTrace, toolFamily } from './tool-family.ts'
 import { findTools, type ListedTool } from './tool-lists.ts'
 
-/** Returns the request without the offers, or the first of them that it demands. */
+/** Returns the request without the offered tools, or the first of them that it demands. */
 export function takeOutTools(request: TextRequest, offers: readonly ToolOffer[]): TakenOut {
   const { value } = request
   const removal = planRemoval(value, offers)
@@ -41,11 +42,11 @@ export function takeOutTools(request: TextRequest, offers: readonly ToolOffer[])
 interface Removal {
   /** The paths to cut. */
   readonly paths: JsonPath[]
-  /** The tools that leave. */
+  /** The tools that are removed. */
   readonly gone: readonly ListedTool[]
-  /** Those that stay, without namespaces. */
+  /** The tools that stay, without namespaces. */
   readonly kept: readonly ListedTool[]
-  /** True for families of which a tool leaves and none stays. */
+  /** True for families of which a tool is removed and none stays. */
   readonly isLost: (families: readonly string[]) => boolean
 }
 
@@ -77,7 +78,10 @@ function planRemoval(value: JsonObject, offers: readonly ToolOffer[]): Removal {
   return { paths, gone, kept, isLost: createLossTest(gone, kept) }
 }
 
-/** Returns what goes with the last tool of a list: the list at the top, or an item of tools. */
+/**
+ * Returns what is removed with the last tool of a list: the list at the top, or an item that
+ * contains tools.
+ */
 function listEmptied(value: JsonObject, path: JsonPath, holder: JsonObject): JsonPath[] {
   if (holder === value) return [['tools']]
   return holder.type === 'additional_tools' ? [path.slice(0, -2)] : []
@@ -117,7 +121,9 @@ function isSwitchedOn(value: JsonObject, name: string): boolean {
   return name === 'search_parameters' && printValue(mode).toLowerCase() === 'on'
 }
 
-/** Returns the families of tools that a container is named for, or that alone call others. */
+/**
+ * Returns the families of tools that a container is for, or that are the only callers of others.
+ */
 function listNeeded(value: JsonObject, { kept }: Removal): ReadonlySet<string> {
   const callers = kept.flatMap(({ tool: { allowed_callers: list } }) => {
     return Array.isArray(list) ? list.filter((one) => typeof one === 'string') : []
@@ -127,7 +133,7 @@ function listNeeded(value: JsonObject, { kept }: Removal): ReadonlySet<string> {
 
 const CONTAINED = ['code_execution']
 
-/** Returns the paths of members that only make sense with what leaves. */
+/** Returns the paths of members that only make sense with the removed tools. */
 function listMentions(value: JsonObject, { paths, isLost }: Removal): JsonPath[] {
   const include: readonly unknown[] = Array.isArray(value.include) ? value.include : []
   const listed = include.flatMap((one, index): JsonPath[] => {
@@ -139,7 +145,7 @@ function listMentions(value: JsonObject, { paths, isLost }: Removal): JsonPath[]
   return isSearch ? [...listed, ['search_options']] : listed
 }
 
-/** `include` names what an item of a tool should contain: `web_search_call.action.sources`. */
+/** `include` lists what a tool's item should contain: `web_search_call.action.sources`. */
 const CALL = '_call.'
 
 function edit({ body }: TextRequest, paths: readonly JsonPath[], isNone: boolean): TextRequest {
@@ -155,7 +161,7 @@ function read(body: Buffer): TextRequest {
   return { body, value: parsed.value, fields: parsed.fields }
 }
 
-/** Items and blocks of every conversation, which are no traces of a vendor's tool. */
+/** Items and blocks that any conversation has, and that are not traces of a vendor's tool. */
 const PLAIN: ReadonlySet<unknown> = new Set(['message', 'tool_result', 'tool_use', 'text'])
 
 /** Returns the families of the tools that vendors ran in the conversation. */

@@ -92,7 +92,7 @@ export function quoteText(request: QuotedRequest, dialect: TextDialect): Estimat
   const limits = readLimits(request, dialect)
   const input = inputTokens + countChain(request)
   const ceiling = boundText(request, limits, measure, options)
-  // Without a price for it, a lifetime is refused, or left out by a translation.
+  // A cache lifetime without a price is refused, or omitted by a translation.
   const hasLongCache = measure.longCache && sells(request, 'cache_write_1h_token')
   const inputUnit: Unit = hasLongCache ? 'cache_write_1h_token' : 'input_token'
   const most = boundOpen(request, input, {
@@ -126,7 +126,7 @@ interface OutputLimits {
   readonly predictionBytes: number
   /** True if no member refers to anything outside the body. */
   readonly isPlain: boolean
-  /** True if one may: it has more than a number. */
+  /** True if a member may do so: it contains more than a number. */
   readonly namesMore: boolean
 }
 
@@ -142,14 +142,14 @@ function readLimits({ value, fields }: QuotedRequest, dialect: TextDialect): Out
   }
 }
 
-/** Returns the unit of the output: an answer that may be audio or images is held for as such. */
+/** Returns the unit of the output: if the answer may be audio or images, the hold is for these. */
 function outputUnitOf({ features }: PricedOptions, request: QuotedRequest): Unit {
   const isAudio = features.some(({ unit }) => unit === 'audio_output_token')
   if (isAudio) return 'audio_output_token'
   return sells(request, 'image_output_token') ? 'image_output_token' : 'output_token'
 }
 
-/** True if the model itself has a price for a unit, and not one that it asks for help. */
+/** True if the model itself has a price for a unit, rather than another model that it consults. */
 function sells({ model: { prices } }: QuotedRequest, unit: Unit): boolean {
   return prices.some((price) => price.unit === unit && price.when?.model === undefined)
 }

@@ -2,7 +2,7 @@
 import { isObject } from '../../../../base/lib/json.ts'
 import { nameOfTool } from './tool-lists.ts'
 
-/** No vendor's name of a tool is longer. */
+/** No vendor uses a longer tool name. */
 const LENGTH_MAX = 64
 const DATE = /_\d[\d_]{0,15}$/
 /** Options that let a vendor search. */
@@ -26,7 +26,7 @@ export function toolFamily(name: string): string {
     .replace(/_preview$/, '')
 }
 
-/** The tools that vendors bill, which statistics name; all others are `other`. */
+/** The tools that vendors bill, by which statistics are kept; all others are `other`. */
 const BILLED: ReadonlySet<string> = new Set([
   'advisor',
   'code_execution',
@@ -50,7 +50,7 @@ export function kindOfTool(name: string): string {
 /** Tools that the caller runs, whose names are its own. */
 const OWN: ReadonlySet<unknown> = new Set(['function', 'custom', 'namespace'])
 
-/** Returns the families of a tool, or of a choice of one: by its type, and by its own name. */
+/** Returns the families of a tool, or of a choice of a tool, by its type and by its own name. */
 export function familiesOf(tool: unknown): string[] {
   if (!isObject(tool)) return []
   const named = nameOfTool(tool)

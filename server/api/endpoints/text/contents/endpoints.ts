@@ -38,12 +38,14 @@ const dialect: TextDialect = {
 
 const content = z.looseObject({ parts: z.array(z.looseObject({})).optional() })
 const contents = z.union([z.array(content).min(1), content])
-/** Texts alone: media have other prices, and no tokens where the vendor states none. */
+/** Only texts are accepted: media have other prices, and no tokens if the vendor states none. */
 const embedded = z.looseObject({ parts: z.array(z.strictObject({ text: z.string() })).min(1) })
 const embeddings = z.array(z.looseObject({ content: embedded })).min(1)
 const usageMetadata = z.looseObject({ promptTokenCount: z.int(), totalTokenCount: z.int() })
 const ASKED = [{ role: 'user', parts: [{ text: 'Name three rivers.' }] }]
-const QUERY = z.object({ key: z.string().optional().describe('The API key; better a header.') })
+const QUERY = z.object({
+  key: z.string().optional().describe('The API key; a header is preferable.'),
+})
 
 function generate(method: string, isStream: boolean): MeteredEndpoint {
   const forms = z.object({ alt: z.enum(['sse', 'json']).optional() })
@@ -102,7 +104,9 @@ function embed(method: string, schema: z.ZodType, body: object, answer: object):
     },
     documentation: {
       summary: `Create embeddings in Google’s format (${method})`,
-      description: 'The input tokens are charged: counted here where the vendor states none.',
+      description:
+        'The input tokens are charged; if the vendor does not state them, the gateway counts ' +
+        'them.',
       query: QUERY,
       answer: z.looseObject({}),
       example: (model) => ({ path: `/v1beta/models/${model}:${method}`, body, answer }),
@@ -175,7 +179,7 @@ const listContentsModels: AccountEndpoint = {
   envelope: 'google',
   documentation: {
     summary: 'List the models in Google’s format',
-    description: 'Those that this key may call on these paths, in pages.',
+    description: 'Lists the models that this key may call on these paths, in pages.',
     tag: 'Models',
     query: QUERY.extend({
       pageSize: z.int().min(1).max(PAGE_MAX).optional(),
@@ -205,7 +209,7 @@ const getContentsModel: AccountEndpoint = {
   paths: ['/v1beta/models/:model'],
   documentation: {
     summary: 'Get one model in Google’s format',
-    description: 'One that this key may call on these paths.',
+    description: 'Returns a model that this key may call on these paths.',
     tag: 'Models',
     query: QUERY,
     answer: modelAnswer,

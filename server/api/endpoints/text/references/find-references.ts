@@ -128,10 +128,10 @@ function isOwn({ type }: JsonObject, name: string): boolean {
   return name === 'content' && type.endsWith('execution_tool_result')
 }
 
-/** A scheme that is neither of the web nor that of the content itself, or a bare id of a file. */
+/** Matches a scheme that is neither http(s) nor data, or a bare file id. */
 const STORAGE = /^(?:(?!https?:|data:)[a-z][a-z0-9+._-]{0,30}:|(?:file|asset)[-_][\w-]{1,99}$)/i
 const STORAGE_LENGTH_MAX = 160
-/** The vendor's own skills are named by words and belong to nobody. */
+/** The vendor's own skills have readable names and belong to no account. */
 const OWN_SKILL = /^[a-z]{1,40}$|^[a-z]{1,20}-[a-z]{1,20}$/
 /**
  * DashScope accepts files as the text of a message; translators turn other file parts into such

@@ -1,4 +1,7 @@
-/** Tells an item of a Responses request that is in the body whole from one that the vendor has. */
+/**
+ * Distinguishes items of a Responses request whose content is all in the body from those that the
+ * vendor stores.
+ */
 import { isAbsent, type JsonObject } from '../../../../base/lib/json.ts'
 
 /** Members with the content of an item, whatever its type. */

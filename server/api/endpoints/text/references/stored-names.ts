@@ -4,7 +4,10 @@ function list(text: string): ReadonlySet<string> {
   return new Set(text.split(/\s+/))
 }
 
-/** In lower case: some vendors accept any. A member of these names refers by a text or texts. */
+/**
+ * In lower case, since some vendors accept any case. A member with one of these names refers to an
+ * object by a string or by several.
+ */
 export const BY_ID = list(
   `file files file_id file_ids fileid fileids input_file_id image_file_id container container_id
   containerid conversation conversation_id conversationid thread_id assistant_id context_id
@@ -14,7 +17,10 @@ export const BY_ID = list(
   previous_interaction_id`,
 )
 
-/** These refer only as an object with an id; as a text or without one they are something else. */
+/**
+ * These are references only if they are an object with an id; a string, or an object without one,
+ * is something else.
+ */
 export const BY_OBJECT = list('prompt audio voice thread assistant')
 
 /** URLs and lists of them, which may have a scheme of the vendor's own storage. */

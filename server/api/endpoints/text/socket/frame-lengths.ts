@@ -1,6 +1,6 @@
 /**
  * Reads the lengths of a WebSocket's frames from its bytes (RFC 6455, section 5.2). The length
- * stands in front of the content, so what a peer begins to send is known before it is in memory.
+ * stands in front of the content, so the size of a frame is known before its content is in memory.
  */
 
 const LENGTH_BITS = 0x7f
@@ -52,12 +52,15 @@ export class FrameLengths {
     return this.rest > 0 && this.length > this.longBytes
   }
 
-  /** Returns how much of the long frame that is under way has arrived. */
+  /** Returns how many bytes of the current long frame have arrived. */
   arrivedOfLong(): number {
     return this.isInLong() ? this.length - this.rest : 0
   }
 
-  /** Reads a head, or one byte of one that is not all in the chunk. Returns the bytes read. */
+  /**
+   * Reads a head, or a single byte of a head that is not completely in the chunk. Returns the
+   * number of bytes read.
+   */
   private passHead(chunk: Buffer, at: number): number {
     if (this.headBytes === 0) {
       const size = sizeOfHead(chunk, at, chunk.length)

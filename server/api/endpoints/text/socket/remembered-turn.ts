@@ -15,7 +15,7 @@ export interface RememberedTurn {
 
 /** Bytes that one connection may hold. */
 const TURN_BYTES_MAX = 8 * 1024 * 1024
-/** Items take about as much again as their text. */
+/** Parsed items take about as much memory again as their text. */
 const TURN_FACTOR = 2
 
 /** The turns of each account, the oldest first. */
@@ -37,9 +37,9 @@ export class TurnMemory {
   }
 
   /**
-   * Forgets the turn before, and the oldest ones of the account if its share is used. A turn
-   * without room is not kept: its id is then unknown. Items of a long message are copied, since a
-   * string in them would keep megabytes of it that are counted nowhere.
+   * Forgets the previous turn, and the oldest ones of the account if its share is used up. A turn
+   * that does not fit is not kept: its id is then unknown. Items of a long message are copied,
+   * since a single string would keep megabytes of that message in memory that nothing counts.
    */
   keep({ id, items }: RememberedTurn, messageBytes: number): void {
     this.forget()
@@ -77,6 +77,6 @@ export function toItems(input: unknown): readonly unknown[] {
 /** Returns the items of a response that a later request may repeat. */
 export function repeatable(output: unknown): readonly JsonObject[] {
   const items = Array.isArray(output) ? output.filter(isObject) : []
-  // A vendor knows reasoning by its content alone if it stores nothing.
+  // If the vendor stores nothing, it recognises reasoning only by its content.
   return items.filter((item) => item.type !== 'reasoning' || member(item, 'encrypted_content'))
 }

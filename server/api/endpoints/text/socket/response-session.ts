@@ -57,7 +57,7 @@ const IN_PROGRESS = {
   message: 'a response is running on this connection: wait for its end, or open another',
   code: 'response_in_progress',
 }
-/** Refusals that go on as long as messages come: of the key, and of too many messages. */
+/** Refusals that apply to all further messages as well: of the key, and of too many messages. */
 const SLOWING: ReadonlySet<number> = new Set([401, 403, 429])
 /** The type of an event is among its first members. */
 const HEAD_LENGTH = 200
@@ -83,10 +83,10 @@ export interface ResponseSessionOptions {
 /** A message whose connection may end while it waits. */
 type Arrived = Waiting & { readonly bytes: number }
 
-/** Counts a message that is no call of its own. Rejects with 429 over the caller's limits. */
+/** Counts a message that is not a call of its own. Rejects with 429 over the caller's limits. */
 type Count = () => Promise<void>
 
-/** All items of a call's input, and the bytes of the message that asked for it. */
+/** All items of a call's input, and the size of the message that requested it. */
 interface WholeInput {
   readonly items: readonly unknown[]
   readonly messageBytes: number
@@ -237,7 +237,10 @@ export class ResponseSession implements SocketUser {
     services.sockets.handle(request, this.running)
   }
 
-  /** Answers a request that generates nothing: it sends the input of the next ahead, for free. */
+  /**
+   * Answers a request that generates nothing: it sends the next request's input in advance, free of
+   * charge.
+   */
   private warmUp({ model }: JsonObject, { items, messageBytes }: WholeInput): void {
     const id = `resp_${randomText(48)}`
     const name = typeof model === 'string' ? model : ''
@@ -314,7 +317,7 @@ export class ResponseSession implements SocketUser {
 
   private onPing(): void {
     const { socket } = this.options
-    // Its answers are not read either; the time for that is limited.
+    // The caller may not read its answers either; the time to wait for that is limited.
     if (socket.isPaused) return
     if (!this.isAlive) {
       socket.terminate()
@@ -342,7 +345,7 @@ const NO_USAGE = {
   total_tokens: 0,
 }
 
-/** Returns the refusal of a message that the endpoint would not refuse. */
+/** Returns the refusal of a message that the endpoint itself would accept. */
 function problemOf({ type, background }: JsonObject): GatewayError | undefined {
   if (type !== 'response.create') return invalidField('type', 'only response.create is supported')
   if (background !== true) return undefined
@@ -358,7 +361,7 @@ function toBody({ body, fields }: Message, items: readonly unknown[] | undefined
   })
 }
 
-/** Returns a POST with the handshake's other headers, its credentials above all. */
+/** Returns a POST request with the handshake's other headers, in particular its credentials. */
 function createMessageRequest(
   handshake: IncomingMessage,
   path: string,

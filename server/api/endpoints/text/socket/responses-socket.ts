@@ -14,13 +14,13 @@ export const responsesSocket: AccountEndpoint = {
   documentation: {
     summary: 'Open a WebSocket for responses',
     description:
-      'Each message `{"type": "response.create", …}` has the members of POST /v1/responses, and ' +
-      'is held, charged and recorded as that call; its events are the messages that come back. ' +
-      'One response runs at a time. `previous_response_id` may name the last response of the ' +
-      'connection, at any model; `generate: false` sends input ahead for free. Each message ' +
-      'counts as a request. A refusal is an event `error` with its `status`; after too many of ' +
-      'them nothing is read for a second. Without an upgrade: ' +
-      '426. A connection whose messages are not read is closed.',
+      'Each message `{"type": "response.create", …}` has the members of POST /v1/responses, ' +
+      'and is held, charged and recorded as that call; its events are the messages that come ' +
+      'back. One response runs at a time. `previous_response_id` may name the last response of ' +
+      'the connection, at any model; `generate: false` sends input in advance, free of charge. ' +
+      'Each message counts as a request. A refusal is an event `error` with its `status`; ' +
+      'after too many of them, reading pauses for a second. Without an upgrade: 426. A ' +
+      'connection whose messages are not read is closed.',
     tag: 'Text',
     errors: [426, 429, 503],
   },

@@ -1,6 +1,7 @@
 /**
- * Bounds what a WebSocket keeps in memory: messages that have not arrived whole, and those that its
- * peer does not read. A peer that is too slow, or keeps more than its account may, is cut off.
+ * Limits what a WebSocket keeps in memory: messages that have not completely arrived, and those
+ * that its peer does not read. A peer that is too slow, or that exceeds its account's share, is
+ * disconnected.
  */
 import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
@@ -11,11 +12,11 @@ import { FrameLengths } from './frame-lengths.ts'
 /** Bytes that may wait for a slow reader; beyond them nothing more is read or produced. */
 const WAITING_BYTES_MAX = 1024 * 1024
 /**
- * Fewer bytes are no message that is held up, but for example answers to pings. A longer frame has
+ * Fewer bytes are not an incomplete message but, for example, answers to pings. A longer frame gets
  * its room in memory before the rest of it is read.
  */
 const PARTIAL_BYTES_MIN = 64 * 1024
-/** Time in which nothing is read of a peer whose messages are refused. */
+/** Time for which nothing is read from a peer whose messages are refused. */
 const SLOW_MS = 1_000
 /** Time for a message to arrive whole, as for the body of a request. */
 const ARRIVAL_MS = 60_000
@@ -24,7 +25,7 @@ const ARRIVAL_MS = 60_000
  * Whenever half of its room has been filled, it takes as much again.
  */
 const FIRST_ROOM_BYTES = 8 * 1024 * 1024
-/** A long frame waits so long for room. */
+/** The longest time that a long frame waits for room. */
 const ROOM_WAIT_MS = 20_000
 const TOO_LARGE = 'messages of this account are too large together'
 const TRY_AGAIN_LATER = 1013
@@ -35,7 +36,7 @@ export interface SocketFlowOptions {
   readonly connection: Socket
   readonly accountId: string
   readonly memory: Pick<Memory, 'bytes' | 'loop'>
-  /** A peer that reads nothing for this long is cut off. */
+  /** A peer that reads nothing for this long is disconnected. */
   readonly stallMs: number
   /** All messages have left. */
   readonly onDrained: () => void
@@ -45,7 +46,7 @@ export class SocketFlow {
   private readonly options: SocketFlowOptions
   private readonly leaving: Portion
   private readonly arriving: Portion
-  /** Of long frames, ahead of what arrives. */
+  /** Room for long frames, taken before their bytes arrive. */
   private readonly incoming: Portion
   private arrival: NodeJS.Timeout | undefined
   private stall: NodeJS.Timeout | undefined
@@ -132,7 +133,10 @@ export class SocketFlow {
     this.takeRoom(FIRST_ROOM_BYTES)
   }
 
-  /** Takes so much room for the last long frame, or what it lacks; reads on once it is there. */
+  /**
+   * Takes this much room for the last long frame, or as much as it lacks; reading continues once it
+   * has the room.
+   */
   private takeRoom(most: number): void {
     const bytes = Math.min(most, this.longBytes - this.roomBytes)
     if (bytes <= 0) return
@@ -164,7 +168,10 @@ export class SocketFlow {
     })
   }
 
-  /** The request that a message becomes counts its bytes from now on; the next may have begun. */
+  /**
+   * From now on the request made of the message counts its bytes; the next message may already have
+   * begun.
+   */
   private onArrived(): void {
     clearTimeout(this.arrival)
     this.arrival = undefined
@@ -173,7 +180,7 @@ export class SocketFlow {
     if (this.frames.isInLong() && this.roomless === 0) this.incoming.force(this.roomBytes)
   }
 
-  /** Closes the connection with a reason, which a peer that does not read will not get. */
+  /** Closes the connection with a reason, which does not reach a peer that does not read. */
   private cutOff(reason: string): void {
     const { socket } = this.options
     socket.close(TRY_AGAIN_LATER, reason)

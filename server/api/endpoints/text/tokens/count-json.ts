@@ -1,6 +1,6 @@
 /**
- * Counts the tokens of a request or of an answer by its texts, for counts that callers ask for and
- * for usage that a vendor did not state. Escapes and the dialect's own members are no text.
+ * Counts the tokens in the texts of a request or an answer, for counts that callers ask for and for
+ * usage that a vendor did not state. Escapes and the dialect's own members do not count as text.
  */
 
 import { isObject, type JsonObject, tryParseJson } from '../../../../base/lib/json.ts'
@@ -31,7 +31,7 @@ interface Texts {
 
 /**
  * Returns the input tokens of a request, without those of its media, for a caller who asks for
- * them: charges go first, so that many such counts at once are estimates.
+ * them. Counts for charges have priority: when there are many at once, this one is an estimate.
  */
 export function countRequestTokens(request: JsonObject): Promise<number> {
   return count(readTexts(request), FREE_WAITING_MAX)
@@ -65,7 +65,8 @@ function readTexts(root: unknown): Texts {
   for (let next = open.pop(); next; next = open.pop()) {
     const [value, isJson] = next
     if (typeof value === 'string') {
-      // Joined with separators, a million empty texts would become a long text.
+      // Empty texts are skipped: joined with separators, a million of them would become a long
+      // text.
       if (value !== '') found.texts.push(value)
     } else if (typeof value === 'number' || typeof value === 'boolean') found.others += 1
     else if (Array.isArray(value)) {

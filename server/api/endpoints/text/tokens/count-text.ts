@@ -3,7 +3,10 @@
  * in its length, so that a text is cut into short pieces first.
  */
 
-/** A cut adds at most a token, to about 40; digits make tokens of three, which it does not cut. */
+/**
+ * A cut adds at most one token per 40 or so. Tokenizers split digits into groups of three, which
+ * are not cut.
+ */
 const PIECE_CHARACTERS = 63
 const SPACE = 0x20
 const FIRST_LOW_SURROGATE = 0xdc00

@@ -1,4 +1,4 @@
-/** Takes a sample of long texts, from all over them: the rest counts in proportion. */
+/** Takes a sample from all parts of long texts; the rest is counted in proportion. */
 
 /** Shorter texts are counted whole. The hardest text of this length takes a fifth of a second. */
 const SAMPLE_CHARACTERS = 64 * 1024
@@ -6,7 +6,7 @@ const STRETCH_CHARACTERS = 1024
 
 export interface Sample {
   readonly text: string
-  /** The length of all texts in lengths of the sample; 1 if it has them all. */
+  /** The length of all texts divided by that of the sample; 1 if the sample has all of them. */
   readonly times: number
 }
 

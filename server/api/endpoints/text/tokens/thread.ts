@@ -4,7 +4,7 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { countText } from './count-text.ts'
 import type { Counted, CountOrder } from './token-counter.ts'
 
-/** Texts that look like a vendor's own marks are text here. */
+/** Text that looks like a tokenizer's special tokens is counted as ordinary text. */
 const AS_TEXT = { disallowedSpecial: new Set<string>() }
 
 parentPort?.on('message', ({ id, text }: CountOrder) => {

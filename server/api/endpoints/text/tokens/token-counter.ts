@@ -1,6 +1,7 @@
 /**
- * Counts the tokens of texts in a thread of its own, so that neither loading the tokenizer nor any
- * text holds the event loop. The thread starts at first need and ends when it has been idle.
+ * Counts the tokens of texts in a thread of its own, so that neither loading the tokenizer nor
+ * counting any text blocks the event loop. The thread starts at first need and ends when it has
+ * been idle.
  */
 import { Worker } from 'node:worker_threads'
 import { estimateTokens } from '../../../../base/lib/text/estimate-tokens.ts'
@@ -22,7 +23,10 @@ const IDLE_MS = 60_000
 const WAIT_MS_MAX = 3_000
 /** More counts than this at once are replaced by estimates. */
 const WAITING_MAX = 100
-/** Beyond this, counts that callers request are estimated, to leave the thread to charges. */
+/**
+ * Beyond this, counts that callers request are estimated, so that the thread stays available for
+ * charges.
+ */
 export const FREE_WAITING_MAX = 4
 
 let worker: Worker | undefined

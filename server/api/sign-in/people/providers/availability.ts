@@ -11,7 +11,7 @@ export async function problemOf(
   { oidc }: Pick<SignInParts, 'oidc'>,
   provider: Provider,
 ): Promise<string | undefined> {
-  if (!oidc) return 'this process signs nobody in'
+  if (!oidc) return 'sign-in with a provider is off in this process'
   const late = Promise.withResolvers<string>()
   const timer = setTimeout(() => late.resolve('it does not answer'), PATIENCE_MS)
   const discovery = oidc.relyingParty.discover(provider).then(
@@ -26,14 +26,16 @@ export async function inspectIssuer(
   { oidc }: Pick<SignInParts, 'oidc'>,
   issuer: string,
 ): Promise<ProviderFacts | { readonly problem: string }> {
-  const problem = oidc ? oidc.refuseIssuer(issuer) : 'this process signs nobody in'
+  const problem = oidc
+    ? oidc.refuseIssuer(issuer)
+    : 'sign-in with a provider is off in this process'
   if (!oidc || problem !== undefined) return { problem: problem ?? '' }
   return await oidc.relyingParty
     .inspect(issuer)
     .catch((error: Error) => ({ problem: describe(error) }))
 }
 
-/** The library's words around a fault that is not its own, such as a refused connection. */
+/** The library's message for an error that is not its own, such as a refused connection. */
 const WRAPPING = 'something went wrong'
 
 function describe({ message, cause }: Error): string {

@@ -1,4 +1,4 @@
-/** Completes a sign-in, a link or a step-up by what a provider has proved. */
+/** Completes a sign-in, a link or a step-up with the proof of a provider. */
 import type { TransactionSql } from 'postgres'
 import { withTransaction } from '../../../../base/database/transaction.ts'
 import { newId } from '../../../../base/lib/ids.ts'
@@ -39,7 +39,7 @@ interface Returning {
   readonly proof: Proof
 }
 
-/** Opens a session, or asks for the person's second factor. Returns the path to go on with. */
+/** Opens a session, or asks for the person's second factor. Returns the path to continue at. */
 export async function completeSignIn(
   parts: SignInParts,
   returning: Returning,
@@ -66,9 +66,9 @@ export async function completeSignIn(
 }
 
 /**
- * Returns the person of an identity, with the roles that the rules give now. A new identity is a
- * new person, and only for somebody who is invited or has a rule, or where everybody may sign up.
- * It never becomes a person who exists: addresses change hands, and anybody may type one first.
+ * Returns the person of an identity, with the roles that the rules give now. A new identity becomes
+ * a new person, but only if they are invited, match a rule, or may sign up. It is never matched to
+ * an existing person: addresses change hands, and anybody may have typed one first.
  */
 async function settlePerson(
   transaction: TransactionSql,
@@ -104,7 +104,9 @@ async function settlePerson(
   return known
 }
 
-/** Returns the settings of signing up, for somebody whom nobody expects and who may. */
+/**
+ * Returns the settings of signing up, for somebody without an invitation or a rule who may sign up.
+ */
 function admit({ signUp }: SignInParts, email: string, terms: string | null): SignUpParts {
   if (!signUp?.isOpen || !mayJoin(signUp, email)) throw new RefusedAtProvider('not_invited')
   if (signUp.terms !== undefined && terms !== signUp.terms)
@@ -180,7 +182,7 @@ function isGranted({ operator, accounts }: Grant): boolean {
   return operator || accounts.length > 0
 }
 
-/** Links the identity to the person who is signed in. Returns the path to go on with. */
+/** Links the identity to the person who is signed in. Returns the path to continue at. */
 export async function completeLink(
   parts: SignInParts,
   { user }: Session,
@@ -233,8 +235,8 @@ function identityOf({ claims, provider }: Proof) {
 }
 
 /**
- * Returns the address if the provider says that it is verified: `true` itself, not a text. One that
- * would be found as another's is no address of this person.
+ * Returns the address if the provider says that it is verified: `true` itself, not a text. An
+ * address that the database would find as that of another person is not accepted.
  */
 function verifiedAddress({ claims, provider }: Proof): string | undefined {
   const { email, email_verified: verified } = claims
@@ -253,7 +255,7 @@ function statesFactor({ amr }: StatedClaims): boolean {
   return Array.isArray(amr) && amr.some((method) => FACTORS.has(method))
 }
 
-/** Returns true if the provider states a proof of long ago. */
+/** Returns true if the provider states that the person was authenticated long ago. */
 function isOld({ auth_time: at }: StatedClaims): boolean {
   return typeof at === 'number' && at < Date.now() / 1000 - FRESH_SECONDS
 }

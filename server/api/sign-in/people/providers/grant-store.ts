@@ -24,8 +24,9 @@ export async function selectGrants(sql: TransactionSql, personId: string) {
 }
 
 /**
- * Returns the accounts of these ids, or of these names. Owners rename accounts: of several with one
- * name, only those in `held` count, so that a name that is taken again takes nobody's role.
+ * Returns the accounts of these ids, or of these names. Owners may rename accounts: of several
+ * accounts with one name, only those in `held` count, so that nobody loses a role because another
+ * account takes the name.
  */
 export async function findAccounts(
   sql: TransactionSql,

@@ -1,4 +1,4 @@
-/** Gives people the roles that a provider's rules name, and takes those named no more. */
+/** Grants people the roles that a provider's rules name, and revokes those no longer named. */
 import type { TransactionSql } from 'postgres'
 import { writeAudit } from '../../audit-log/audit-log.ts'
 import type { Grant } from '../../claim-rules.ts'

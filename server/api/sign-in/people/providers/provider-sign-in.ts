@@ -1,6 +1,7 @@
 /**
- * Signing in with a provider: a browser is sent there and comes back with a code. What it began is
- * known by a cookie, so that an answer that was begun in another browser is of no use here.
+ * Signing in with a provider: a browser is sent there and comes back with a code. A cookie
+ * identifies what the browser started, so that an answer to a sign-in from another browser is
+ * useless here.
  */
 import { GatewayError } from '../../../../base/lib/errors.ts'
 import { trimEnd } from '../../../../base/lib/text/trim-end.ts'
@@ -21,7 +22,7 @@ import { findProvider } from './providers.ts'
 
 const CALLBACK = '/admin/v1/sign-in/oidc/callback'
 const REASON_LENGTH_MAX = 300
-/** Errors in a provider's answer that are its own, in place of a 5xx. */
+/** Errors in a provider's answer that report its own failure, like a 5xx. */
 const FAULTS: readonly string[] = ['server_error', 'temporarily_unavailable']
 
 interface Start {
@@ -83,7 +84,7 @@ export async function startInvitation(
 }
 
 /**
- * Completes what this browser began, and returns the path of the console to go on with. Throws
+ * Completes what this browser started, and returns the path of the console to continue at. Throws
  * RefusedAtProvider. The refusal is in the audit log with what the provider answered.
  */
 export async function finishAtProvider(
@@ -96,7 +97,8 @@ export async function finishAtProvider(
   try {
     const cookie = readCookie(exchange.request, 'provider', parts.consoleAddress)
     const state = new URLSearchParams(search).get('state')
-    // The cookie is that of the window that began last: the answer to another one does not end it.
+    // The cookie belongs to the window that started last: an answer to another window does not end
+    // its sign-in.
     if (!cookie || state !== deriveChecks(cookie).state) throw new RefusedAtProvider('expired')
     const tokenHash = hashToken(cookie)
     const step = tokenHash && (await takeProviderStep(parts.sql, tokenHash))

@@ -78,8 +78,8 @@ export async function createProvider(parts: Parts, draft: ProviderDraft): Promis
 }
 
 /**
- * Changes a provider as it is when the change is written, so that changes at one time are all kept.
- * Returns undefined if there is none. Throws OperatorError.
+ * Changes a provider based on its state when the change is written, so that no concurrent change is
+ * lost. Returns undefined if there is none. Throws OperatorError.
  */
 export function changeProvider(
   parts: Parts,

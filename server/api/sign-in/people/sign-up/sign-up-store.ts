@@ -1,4 +1,4 @@
-/** SQL of sign-ups: who became a customer without an invitation, and what each was given. */
+/** SQL of sign-ups: who became a customer without an invitation, and which grant each got. */
 import type { Sql, TransactionSql } from 'postgres'
 import { behind, containing, equal } from '../../../../base/database/conditions.ts'
 
@@ -30,13 +30,13 @@ export async function insertSignUp(
 }
 
 export interface GivenGrants {
-  /** To this mailbox, at any time. */
+  /** Grants to this mailbox, at any time. */
   readonly is_given: boolean
   /** An operator has stopped a sign-up of this network within the last 30 days. */
   readonly is_stopped: boolean
-  /** To this network within the last 24 hours. */
+  /** Grants to this network within the last 24 hours. */
   readonly of_network: number
-  /** To all within the last 24 hours. */
+  /** All grants within the last 24 hours. */
   readonly of_day: number
 }
 
@@ -44,8 +44,8 @@ export interface GivenGrants {
 const GRANT_LOCK = 7108143
 
 /**
- * Returns the grants that were given. Until the transaction ends no other one reads them: of
- * sign-ups at the same time each sees those before it.
+ * Returns the grants that were given. Until the transaction ends no other transaction reads them,
+ * so that each of several concurrent sign-ups sees the grants of those before it.
  */
 export async function lockGrants(
   sql: TransactionSql,

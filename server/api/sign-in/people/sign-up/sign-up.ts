@@ -109,7 +109,7 @@ export async function finishSignUp(
 }
 
 function isKnown(): GatewayError {
-  return new GatewayError('conflict', { message: 'you have a sign-in already: sign in' })
+  return new GatewayError('conflict', { message: 'you already have an account: sign in' })
 }
 
 interface Joining {

@@ -1,6 +1,6 @@
 /**
- * Measures a recording by what a decoder makes of its bytes, whatever its headers state: lengths in
- * headers are missing in recordings that were written live, and callers are charged by them.
+ * Measures a recording by what a decoder would produce from its bytes, whatever its headers state.
+ * Callers are charged by the length, which headers of live recordings do not state.
  */
 import { readTagBytes, TAG_HEAD_BYTES } from '../mpeg-frame.ts'
 import type { Window } from '../open-window.ts'
@@ -24,7 +24,7 @@ export interface SoundLength {
   readonly seconds: number | undefined
   /**
    * The reason why a recording of a known container is not measured, after the word `file`.
-   * Undefined also for a file that is no known recording.
+   * Undefined also for a file that is not a known type of recording.
    */
   readonly fault?: string
 }

@@ -105,7 +105,7 @@ export function createOggStream(): OggStream {
     take({ parts, position, isContinued, isLast }) {
       if (isIgnored) return
       const before = samples
-      // What continues a packet whose beginning is not there is no packet.
+      // The continuation of a packet whose beginning is missing does not count as a packet.
       const lost = isContinued && !isInside ? 1 : 0
       for (const part of parts.slice(lost)) if (!isIgnored) takePart(part)
       if (!codec || samples === before) return

@@ -1,4 +1,4 @@
-/** Tells the container of a recording by its first bytes, behind any tags. */
+/** Detects the container of a recording by its first bytes, after any tags. */
 
 export type SoundKind =
   | 'wav'

@@ -4,7 +4,7 @@ export interface BitReader {
   read(count: number): number
 }
 
-/** Begins behind so many bits. */
+/** Begins after this many bits. */
 export function createBitReader(bytes: Uint8Array, start = 0): BitReader {
   let at = start
   return {

@@ -1,4 +1,4 @@
-/** Adds up sound in whole samples, so that each rate is divided by once. */
+/** Adds up sound in whole samples, so that there is only one division for each sample rate. */
 export interface Clock {
   add(samples: number, rate: number): void
   /** Returns 0 while nothing was added. */

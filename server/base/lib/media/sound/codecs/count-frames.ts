@@ -1,7 +1,7 @@
 /**
- * Counts the frames of a stream in which each follows the one before, while it passes: MPEG audio,
- * ADTS and AMR. As in a decoder, a frame counts that begins where another ends, or that another of
- * its kind follows; what lies between is passed over.
+ * Counts the frames of a stream as it passes, where each frame follows the previous one: MPEG
+ * audio, ADTS and AMR. As in a decoder, a frame counts if it begins where another ends, or if
+ * another of its kind follows it; anything between frames is skipped.
  */
 import { createClock } from './clock.ts'
 

@@ -1,16 +1,16 @@
-/** Samples of packets, as containers hold them: by what a decoder makes of each. */
+/** Counts the samples of packets in containers: those that a decoder produces from each. */
 import { readAacConfig } from './aac-config.ts'
 import type { FrameFormat } from './count-frames.ts'
 import { FLAC_HEAD_BYTES, readFlacFrame } from './flac-frame.ts'
 
 export interface SoundCodec {
-  /** Samples per second; of frames known from the first on. */
+  /** Samples per second; for codecs of frames, known from the first frame on. */
   readonly rate: () => number
   /** Samples that a decoder drops at the start of the stream. */
   readonly skip: number
   /** Bytes at the start of a packet that its samples are read from. */
   readonly reads: number
-  /** Of codecs without packets: so many bytes stand for so many samples of every channel. */
+  /** For codecs without packets: this many bytes hold this many samples of every channel. */
   readonly block?: { readonly bytes: number; readonly samples: number }
   /** Takes the packet, or its first `reads` bytes. */
   readonly samplesOf: (packet: Buffer, bytes: number) => number
@@ -59,7 +59,7 @@ export function blockCodec(rate: number, bytes: number, samples = 1): SoundCodec
   }
 }
 
-/** `streamRate`: where a frame states none. */
+/** `streamRate` applies if a frame states no rate. */
 export function flacCodec(streamRate: number): SoundCodec {
   return {
     rate: () => streamRate,
