@@ -35,6 +35,7 @@ import { explainListening } from './base/lib/explain-listening.ts'
 import { newId } from './base/lib/ids.ts'
 import type { Log } from './base/lib/log.ts'
 import type { Telemetry } from './base/tracing/sdk.ts'
+import { tellOfFewFiles } from './base/workers/open-files.ts'
 import { takeConnections } from './base/workers/take-connections.ts'
 import { rehearseMoves } from './money/ledger/posting/rehearse.ts'
 import { openRehearsalLedger } from './money/ledger/rehearsal-ledger.ts'
@@ -67,6 +68,8 @@ export async function serve(
 ): Promise<Gateway> {
   const telemetry = await openTelemetry(config)
   const log = createLog(config.log, telemetry?.send)
+  // Of the workers of one machine, their supervisor tells it.
+  if (!cluster.isWorker) tellOfFewFiles(config, log)
   const database = await opening
   try {
     await migrateDatabase(database, log)

@@ -5,6 +5,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { keepWorker } from '../../base/workers/keep-worker.ts'
 import type { StopReason, SupervisorMessage, WorkerMessage } from '../../base/workers/messages.ts'
+import { tellOfFewFiles } from '../../base/workers/open-files.ts'
 import { type SharedPort, sharePort } from '../../base/workers/share-port.ts'
 import type { Config } from '../config/config.ts'
 import { createClusterMetrics, serveClusterMetrics } from '../metrics/cluster-metrics.ts'
@@ -14,6 +15,7 @@ import { openOwnDatabase } from './open-own-database.ts'
 /** Runs until `requested` resolves. Returns the exit code. */
 export async function supervise(config: Config, requested: Promise<StopReason>): Promise<number> {
   const log = createLog(config.log)
+  tellOfFewFiles(config, log)
   const database = config.databaseUrl === undefined ? await openOwnDatabase(config) : undefined
   const { port } = config.metrics
   const clusterMetrics = createClusterMetrics()
