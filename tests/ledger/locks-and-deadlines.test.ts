@@ -11,6 +11,7 @@ import type { Hold } from '../../server/money/ledger/holds/hold.ts'
 import { type Continuity, createContinuity } from '../../server/money/ledger/leases/continuity.ts'
 import { createDatabaseClock } from '../../server/money/ledger/leases/lease-clock.ts'
 import { findOwnHolds, renewLease } from '../../server/money/ledger/leases/owner-store.ts'
+import { startSweeper } from '../../server/money/ledger/leases/sweeper.ts'
 import { createLedger, type Ledger } from '../../server/money/ledger/ledger.ts'
 import { closeHolds, takeHolds } from '../../server/money/ledger/posting/move-store.ts'
 import { createSettlements } from '../../server/money/ledger/posting/settlements.ts'
@@ -247,6 +248,63 @@ describe('locks and deadlines', () => {
     assert.ok('hold' in taken)
     assert.deepEqual(surprises, ['hold late'])
     await settle(taken.hold)
+  })
+
+  describe('the clock of the database set forward', () => {
+    const behind = () =>
+      clock.sample(new Date(Date.now() - 3_600_000), performance.now(), performance.now())
+    const openWith = (sampleClock: () => Promise<void>) => {
+      const { sql } = database
+      const log = { warn: () => undefined, error: () => undefined }
+      const onSurprise = (operation: string, verdict: string) =>
+        surprises.push(`${operation} ${verdict}`)
+      return createLedger({
+        sql,
+        ownerId: newId('own'),
+        isUnavailable,
+        log,
+        clock,
+        onSurprise,
+        sampleClock,
+      })
+    }
+
+    test('calls are held by a new sample, one for all', async () => {
+      const { sql } = database
+      const log = { info: () => undefined, warn: () => undefined }
+      const lease = { sql, ownerId: newId('own'), address: '', exclusive: false, log, clock }
+      const times = { renewMs: 600_000, leaseSeconds: 20, isolatedMs: 600_000 }
+      const sweeper = await startSweeper({ ...lease, ...times })
+      const calls = openWith(sweeper.renew)
+      behind()
+      const taken = await Promise.all(
+        [caller, other, caller].map((one) => calls.hold(request(one))),
+      )
+      for (const one of taken) {
+        assert.ok('hold' in one)
+        await settle(one.hold)
+      }
+      assert.deepEqual(surprises, [])
+      const [owner] = await sql<{ renewals: bigint }[]>`
+        select renewals from owner where id = ${lease.ownerId}`
+      assert.equal(owner?.renewals, 2n)
+      await sweeper.stop()
+      await calls.stop()
+    })
+
+    for (const [name, sample] of [
+      ['is as it was', async () => undefined],
+      ['cannot be read', () => Promise.reject(new Error('away'))],
+    ] as const) {
+      test(`a late hold is not sent again if the clock ${name}`, async () => {
+        const calls = openWith(sample)
+        behind()
+        await assert.rejects(calls.hold(request(caller)), { row: 'unavailable' })
+        assert.deepEqual(surprises, ['hold late'])
+        clock.sample(new Date(), performance.now(), performance.now())
+        await calls.stop()
+      })
+    }
   })
 
   test('a second settlement is logged with its amount', async () => {

@@ -128,7 +128,11 @@ describe('owners', () => {
         renewMs: 60_000,
         leaseSeconds: 20,
         isolatedMs: 60_000,
-        clock: { sample: () => undefined, now: () => new Date(Date.now() + aheadMs) },
+        clock: {
+          sample: () => undefined,
+          now: () => new Date(Date.now() + aheadMs),
+          aheadMs: () => aheadMs,
+        },
         log: {
           info: () => undefined,
           warn: (fields: object, text: string) => void warnings.push(JSON.stringify(fields) + text),

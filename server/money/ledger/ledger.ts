@@ -8,6 +8,7 @@ import { GatewayError } from '../../base/lib/errors.ts'
 import { holdIdOf } from '../../base/lib/ids.ts'
 import { QueueFull } from '../../base/lib/queues/batcher.ts'
 import { UnderWay } from '../../base/lib/queues/under-way.ts'
+import { withinTime } from '../../base/lib/queues/within-time.ts'
 import { createRates, type Rates } from './budgets/rates.ts'
 import { type Checkpoint, createCheckpoints } from './holds/checkpoints.ts'
 import { createSessionClaims, type SessionClaim } from './holds/container-sessions.ts'
@@ -33,6 +34,10 @@ import {
 
 const HOLD_QUEUE_MAX = 20_000
 const SETTLE_QUEUE_MAX = 200_000
+/** A clock that is this much further ahead was set forward. */
+const SET_FORWARD_MS = 1_000
+/** Time for a sample of the clock. */
+const SAMPLE_MS = 2_000
 
 /** A hold, or the reason for its refusal. */
 export type HoldResult =
@@ -108,6 +113,8 @@ interface LedgerOptions {
   readonly releaseAfterMs?: number
   /** Sets the deadline of each batch of holds. */
   readonly clock?: DatabaseClock
+  /** Samples the clock anew, for holds that came late because the database's was set forward. */
+  readonly sampleClock?: () => Promise<void>
   /** Notified of holds that the database acknowledged and no longer has. */
   readonly continuity?: Continuity
   readonly onSurprise?: LedgerSurprise
@@ -190,18 +197,21 @@ async function takeHold(
   endings: Endings,
   options: LedgerOptions,
 ): Promise<HoldResult> {
-  const { ownerId } = options
+  const { ownerId, clock } = options
   const id = holdIdOf(request.requestId)
   endings.track(id)
   let verdict: Exclude<HoldVerdict, 'late'>
   /** The amount may be held: only `late` proves that it is not. */
   let isSent = false
-  const take = async () => {
-    const row = toHoldRow(id, request, { ownerId, taskId: null })
-    const taken = await moves.take(row).catch((error: unknown) => {
+  const send = () =>
+    moves.take(toHoldRow(id, request, { ownerId, taskId: null })).catch((error: unknown) => {
       isSent ||= !(error instanceof QueueFull)
       throw error
     })
+  const take = async () => {
+    const aheadMs = clock?.aheadMs()
+    let taken = await send()
+    if (taken === 'late' && (await wasSetForward(aheadMs, options))) taken = await send()
     if (taken !== 'late') {
       isSent = true
       return taken
@@ -226,6 +236,23 @@ async function takeHold(
   }
   endings.untrack(id)
   return { refused: verdict }
+}
+
+/**
+ * Returns true if a hold came late because the database's clock is ahead of where it was at its
+ * start. Nobody asks a database that is slow twice.
+ */
+async function wasSetForward(
+  aheadMs: number | undefined,
+  { clock, sampleClock }: LedgerOptions,
+): Promise<boolean> {
+  if (clock === undefined || aheadMs === undefined) return false
+  const isAhead = () => clock.aheadMs() - aheadMs >= SET_FORWARD_MS
+  if (isAhead() || !sampleClock) return isAhead()
+  await withinTime(sampleClock(), SAMPLE_MS, () => new QueueFull('no sample')).catch(
+    () => undefined,
+  )
+  return isAhead()
 }
 
 /** Throws the error of a hold whose statement failed. */

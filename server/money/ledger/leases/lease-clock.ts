@@ -7,6 +7,8 @@ export interface DatabaseClock {
   sample(at: Date, sentMs: number, receivedMs: number): void
   /** Returns the estimated database time, or undefined before the first sample. */
   now(): Date | undefined
+  /** Returns the milliseconds by which it is ahead of the local one; 0 before the first sample. */
+  aheadMs(): number
 }
 
 /** A slower response is too imprecise a sample. */
@@ -20,6 +22,7 @@ export function createDatabaseClock(nowMs: () => number): DatabaseClock {
       aheadMs = at.getTime() - (sentMs + receivedMs) / 2
     },
     now: () => (aheadMs === undefined ? undefined : new Date(nowMs() + aheadMs)),
+    aheadMs: () => aheadMs ?? 0,
   }
 }
 

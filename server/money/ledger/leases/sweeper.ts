@@ -45,6 +45,8 @@ export interface SweeperOptions {
 export interface Sweeper {
   /** Returns the number of live processes at the last renewal; at least 1. */
   liveOwners(): number
+  /** Renews the lease and samples the clock now, or waits for a renewal that is under way. */
+  renew(): Promise<void>
   /** Closes abandoned holds now. Returns their number. */
   sweep(): Promise<number>
   stop(): Promise<void>
@@ -74,7 +76,8 @@ class LeasedSweeper implements Sweeper {
   private live = 1
   private sweeps = 0
   private stopped = false
-  private isRenewing = false
+  /** The renewal under way: of two at once the earlier could arrive last. */
+  private renewing: Promise<void> | undefined
   private isSweeping = false
   private failingSinceMs: number | undefined
 
@@ -122,7 +125,14 @@ class LeasedSweeper implements Sweeper {
     await endLease(this.options.sql, this.options.ownerId)
   }
 
-  private async renew(): Promise<void> {
+  renew = (): Promise<void> => {
+    this.renewing ??= this.renewOnce().finally(() => {
+      this.renewing = undefined
+    })
+    return this.renewing
+  }
+
+  private async renewOnce(): Promise<void> {
     const { sql, ownerId, address, exclusive, clock, continuity } = this.options
     const sentMs = performance.now()
     const expected = clock?.now()
@@ -147,13 +157,11 @@ class LeasedSweeper implements Sweeper {
 
   /** Renews the lease, then sweeps. */
   private readonly turn = async (): Promise<void> => {
-    if (this.stopped || this.isRenewing) return
-    this.isRenewing = true
+    if (this.stopped || this.renewing) return
     const renewed = await this.renew().then(
       () => true,
       (error: unknown) => this.onRenewalFailed(error),
     )
-    this.isRenewing = false
     if (!renewed || this.isSweeping || this.stopped) return
     this.isSweeping = true
     await this.sweep().catch((error: unknown) => {
