@@ -115,6 +115,32 @@ test('what was scheduled before the clock was set back by an hour goes on within
   await sql`delete from task_conversion where account_id = 'a'`
 })
 
+test('mails that the clock moved away are due within minutes and retries at their time', async () => {
+  const { sql } = stage.gateway
+  await sql`
+    insert into mail (id, address, language, kind, params, once, attempts, due_at, lease_until)
+    select id, 'a@example.com', 'en', 'reset', '{}', id, attempts, now() + due, now() + lease
+    from (values
+      ('new', 0, interval '1 hour', null),
+      ('first', 1, interval '1 hour', null),
+      ('leased', 3, interval '1 hour', interval '61 minutes'),
+      ('third', 3, interval '29 minutes', null),
+      ('sixth', 6, interval '23 hours', null)) as m(id, attempts, due, lease)`
+  await until('the moved to be due', async () => {
+    const moved = await sql`
+      select from mail where id in ('new', 'first', 'leased')
+        and greatest(due_at, lease_until) <= now() + interval '2 minutes'`
+    return moved.length === 3 || undefined
+  })
+  const waiting = await sql`
+    select id from mail where due_at > now() + interval '20 minutes' order by id`
+  assert.deepEqual(
+    waiting.map((row) => row.id),
+    ['sixth', 'third'],
+  )
+  await sql`delete from mail where address = 'a@example.com'`
+})
+
 test('a job that fails, or never ends, holds up no other', async () => {
   const done: string[] = []
   const note = (name: string, run: HousekeepingJob['run']): HousekeepingJob => ({

@@ -14,7 +14,7 @@ import { deleteOldItems } from '../../money/usage/stored-answers-store.ts'
 import { recordExpiringKeys } from '../../work/alerts/alert-store.ts'
 import { startDispatcher } from '../../work/alerts/dispatch.ts'
 import { deleteOldAlerts } from '../../work/alerts/dispatch-store.ts'
-import { type MailSender, startMailSender } from '../../work/alerts/mail/mail-sender.ts'
+import { hurryMails, type MailSender, startMailSender } from '../../work/alerts/mail/mail-sender.ts'
 import { deleteOldMails } from '../../work/alerts/mail/mail-store.ts'
 import type { Assets } from '../../work/assets/assets.ts'
 import type { Copier } from '../../work/assets/copies/copier.ts'
@@ -111,6 +111,7 @@ function afterClockSetBack(sql: Sql): readonly HousekeepingJob[] {
     conversions: hurryConversions,
     deliveries: hurryDeliveries,
     copies: hurryCopies,
+    mails: hurryMails,
   }
   return Object.entries(queues).map(([name, hurry]) => ({
     name: `${name} that wait too long`,

@@ -5,7 +5,13 @@ import type { Log } from '../../../base/lib/log.ts'
 import type { SecretBox } from '../../../base/lib/secrets/secrets.ts'
 import { ALERT_NOTIFICATIONS } from '../alert.ts'
 import { openLinkOf } from './link-mail.ts'
-import { type ClaimedMail, claimMails, type MailOutcome, recordMail } from './mail-store.ts'
+import {
+  type ClaimedMail,
+  claimMails,
+  hurryLateMails,
+  type MailOutcome,
+  recordMail,
+} from './mail-store.ts'
 import { renderMail } from './render-mail.ts'
 import { type MailSettings, SEND_MS, type SendResult, sendMail } from './transport.ts'
 
@@ -97,6 +103,11 @@ export function startMailSender(options: MailSenderOptions): MailSender {
       clearTimeout(timer)
     },
   }
+}
+
+/** Makes up to `limit` mails due in a minute that are due over `seconds` later than any retry. */
+export function hurryMails(sql: Sql, seconds: number, limit: number): Promise<number> {
+  return hurryLateMails(sql, { seconds, delaysMs: MAIL_DELAYS_MS, limit })
 }
 
 const UNREADABLE = 'its link cannot be opened: was SECRET_KEY changed?'

@@ -99,6 +99,29 @@ export async function recordMail(
   return ended.count > 0
 }
 
+/**
+ * Ends the waits and leases of up to `limit` mails that end over `seconds` later than `delaysMs`
+ * allow by their attempts.
+ */
+export async function hurryLateMails(
+  sql: Sql,
+  { seconds, delaysMs, limit }: { seconds: number; delaysMs: readonly number[]; limit: number },
+): Promise<number> {
+  const hurried = await sql`
+    with late as (
+      select id from mail
+      where state = 'pending' and coalesce(lease_until, due_at) > now()
+        + ${seconds}::float8 * interval '1 second'
+        + case when lease_until is null then
+            coalesce((${[...delaysMs]}::float8[])[attempts], 0) else 0
+          end * interval '1 millisecond'
+      limit ${limit} for update skip locked)
+    update mail m set due_at = now() + interval '1 minute',
+      lease_until = case when m.lease_until is not null then now() + interval '90 seconds' end
+    from late where m.id = late.id`
+  return hurried.count
+}
+
 /** Deletes up to `limit` mails that ended more than `days` ago. Returns their number. */
 export async function deleteOldMails(sql: Sql, days: number, limit: number): Promise<number> {
   const deleted = await sql`
