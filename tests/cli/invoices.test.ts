@@ -97,6 +97,40 @@ test('a column that appears twice is refused, a decimal comma in a count too', a
   await assert.rejects(read('Day,In\n2026-05-01,"1,5"', units), OperatorError)
 })
 
+const table = (separator: string, ...costs: string[]) =>
+  [
+    ['Day', 'Model', '"Cost, net"', 'Currency'],
+    ...costs.map((cost) => ['2026-05-01', 'a', cost, 'EUR']),
+  ]
+    .map((fields) => fields.join(separator))
+    .join('\r\n')
+const NET = { ...MAP, amount: 'Cost, net' }
+
+for (const separator of [';', '\t']) {
+  for (const [costs, nanos] of [
+    [['12,50', '0,125', '3'], 15_625_000_000n],
+    [['1.234,5', '-1.234.567,25'], -1_233_332_750_000_000n],
+    [['12.50', '0.125', '"1,234.5"'], 1_247_125_000_000n],
+  ] as const) {
+    test(`amounts of ${costs} between ${JSON.stringify(separator)} are read`, async () => {
+      assert.equal((await read(table(separator, ...costs), NET)).amount, nanos)
+    })
+  }
+}
+
+for (const costs of [['0,5', '1.234'], ['1.5', '0,125'], ['1,2,3'], ['1.2,3'], ['1.23.4,5']]) {
+  test(`amounts of ${costs} between semicolons are refused`, async () => {
+    await assert.rejects(read(table(';', ...costs), NET), OperatorError)
+  })
+}
+
+test('a decimal comma between commas is refused as ever, whatever a field has in quotes', async () => {
+  const header = '"Day;of;the;bill",Model,Cost,Currency'
+  const map = { ...MAP, date: 'Day;of;the;bill' }
+  assert.equal((await read(csv('1.5', header), map)).amount, 1_500_000_000n)
+  await assert.rejects(read(csv('"12,50"', header), map), OperatorError)
+})
+
 test('a range that ends before it begins is refused', async () => {
   const path = join(folder, 'range')
   writeFileSync(path, csv('1'))

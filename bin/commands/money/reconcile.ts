@@ -80,8 +80,9 @@ export function addReconcileCommand(program: Command): void {
 Reads OpenAI's organization costs and completions usage, Anthropic's cost and
 messages usage reports (pages of JSON, days of UTC), Volcengine's bill by day
 (CSV, days of Asia/Shanghai), and any CSV in UTF-8 whose columns are named with
---map. The tolerance is 0.01 unless given; for an export of tokens alone only a
-share counts. Exit code 1 when a row differs by more.
+--map, with commas, semicolons or tabs between fields. The tolerance is 0.01
+unless given; for an export of tokens alone only a share counts. Exit code 1
+when a row differs by more.
 
 Examples:
   tributary reconcile --channel openai --invoice costs.json

@@ -1,5 +1,5 @@
 /** Reads CSV (RFC 4180) in chunks, for files of any size. */
-import { createReadStream } from 'node:fs'
+import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import { OperatorError } from '../../../server/base/lib/operator-error.ts'
@@ -11,10 +11,29 @@ export interface CsvRow {
 }
 
 const ROW_BYTES_MAX = 1_000_000
+/** One of the others separates the fields of exports with decimal commas. */
+const SEPARATORS = [',', ';', '\t'] as const
+
+export type Separator = (typeof SEPARATORS)[number]
+
+/** Returns what the fields of the first row are separated by: what is there most often. */
+export function readSeparator(path: string): Separator {
+  const file = openSync(path, 'r')
+  const bytes = Buffer.alloc(ROW_BYTES_MAX)
+  const text = bytes.toString('utf8', 0, readSync(file, bytes))
+  closeSync(file)
+  const [row = ''] = text
+    .replaceAll(/"[^"]*"/g, '')
+    .trimStart()
+    .split(/[\r\n]/, 1)
+  const count = (separator: Separator) => row.split(separator).length
+  return SEPARATORS.reduce((most, one) => (count(one) > count(most) ? one : most))
+}
 
 /** Throws OperatorError that names the line. */
 export async function* cutCsv(path: string): AsyncGenerator<CsvRow> {
   const parser = parse({
+    delimiter: readSeparator(path),
     max_record_size: ROW_BYTES_MAX,
     record_delimiter: ['\r\n', '\n', '\r'],
     // The reader of the table checks the width.

@@ -1,6 +1,7 @@
 /** Reads CSV exports: Volcengine's bill by its headers, any other by a mapping of columns. */
 import { OperatorError } from '../../../server/base/lib/operator-error.ts'
-import { cutCsv } from './cut-csv.ts'
+import { cutCsv, readSeparator } from './cut-csv.ts'
+import { createDecimalReader, type DecimalReader } from './decimal-commas.ts'
 import {
   type InvoiceRow,
   readDay,
@@ -47,6 +48,7 @@ export async function* readTable(
 ): AsyncGenerator<InvoiceRow> {
   let columns: ReadonlyMap<string, number> | undefined
   let width = 0
+  const toPoint = createDecimalReader(readSeparator(path))
   for await (const { line, fields } of cutCsv(path)) {
     if (!columns) {
       const headers = clean(fields)
@@ -57,7 +59,7 @@ export async function* readTable(
     if (fields.length !== width) {
       throw new OperatorError(`line ${line}: ${fields.length} fields, the header has ${width}`)
     }
-    yield readRow(fields, columns, `line ${line}`, map === undefined)
+    yield readRow(fields, columns, { where: `line ${line}`, toPoint, isBill: map === undefined })
   }
   if (!columns) throw new OperatorError('the export is empty')
 }
@@ -95,11 +97,17 @@ function findBillColumns(headers: readonly string[]): Map<string, number> {
   )
 }
 
+interface Reading {
+  readonly where: string
+  readonly toPoint: DecimalReader
+  /** True for the vendor's own bill. */
+  readonly isBill: boolean
+}
+
 function readRow(
   fields: readonly string[],
   columns: ReadonlyMap<string, number>,
-  where: string,
-  isVendorsBill: boolean,
+  { where, toPoint, isBill: isVendorsBill }: Reading,
 ): InvoiceRow {
   const at = (word: string) => fields[columns.get(word) ?? -1]?.trim()
   const [model, amount, currency, requests] = KNOWN.slice(1).map(at)
@@ -107,14 +115,16 @@ function readRow(
   for (const [word, place] of columns) {
     const value = fields[place]?.trim() ?? ''
     if ((KNOWN as readonly string[]).includes(word) || value === '') continue
-    units[word] = readInvoiceCount(value, `${where}, ${word}`)
+    units[word] = readInvoiceCount(toPoint(value, where), `${where}, ${word}`)
   }
   return {
     day: readDay(at('date') ?? '', where),
     model: model ? (isVendorsBill ? shorten(model) : model) : null,
-    amount: amount === undefined ? undefined : readMoney(amount === '' ? '0' : amount, where),
+    amount: amount === undefined ? undefined : readMoney(toPoint(amount || '0', where), where),
     currency: currency ? readInvoiceCurrency(currency, where) : isVendorsBill ? 'CNY' : undefined,
-    requests: requests ? readInvoiceCount(requests, `${where}, requests`) : undefined,
+    requests: requests
+      ? readInvoiceCount(toPoint(requests, where), `${where}, requests`)
+      : undefined,
     units,
   }
 }
