@@ -110,9 +110,25 @@ test('list: newest first, in pages, by purpose, of this account only', async () 
   assert.deepEqual([idsOf(second), second.has_more], [ids.slice(0, 1), false])
   const oldest = (await page('order=asc&purpose=vision')).json
   assert.deepEqual(idsOf(oldest), [ids[0], ids[2]])
-  for (const query of ['limit=0', 'limit=101', 'order=x', 'after=file_unknown']) {
+  assert.deepEqual(idsOf((await page('limit=10000')).json), ids.toReversed())
+  for (const query of ['limit=0', 'limit=10001', 'order=x', 'after=file_unknown']) {
     assert.equal((await page(query)).status, 400, query)
   }
+})
+
+test('a page has a thousand files at most, and tells of the rest', async () => {
+  const { key, accountId } = await gateway.tenant()
+  await gateway.sql`
+    insert into file (id, account_id, token, storage_key, filename, purpose, content_type, bytes,
+      expires_at)
+    select 'file_' || n, ${accountId}, 'many' || n, 'k', 'a', 'vision', 'image/png', 1,
+      now() + interval '1 hour'
+    from generate_series(1, 1001) as n`
+  const { json } = await gateway.get(`${PATH}?limit=5000`, key)
+  assert.deepEqual([json.data.length, json.has_more], [1000, true])
+  const rest = (await gateway.get(`${PATH}?limit=5000&after=${json.last_id}`, key)).json
+  assert.deepEqual([rest.data.length, rest.has_more], [1, false])
+  await gateway.sql`delete from file where account_id = ${accountId}`
 })
 
 describe('refusals', () => {

@@ -18,7 +18,10 @@ import { sendContent } from './send-content.ts'
 const TAG = 'Files'
 const DAY_SECONDS = 86_400
 const LIFE_SECONDS = { min: 3600, max: 30 * DAY_SECONDS, default: 30 * DAY_SECONDS }
-const PAGE_MAX = 100
+/** As in OpenAI's API. */
+const LIMIT_MAX = 10_000
+/** A page has no more: `has_more` tells clients of the rest. */
+const PAGE_MAX = 1_000
 /** Of a whole upload, decoded: a file below 1 GB and the form around it. */
 const UPLOAD_BYTES_MAX = 1_001_000_000
 const PAGE_DEFAULT = 20
@@ -104,7 +107,13 @@ export const uploadFile: AccountEndpoint = {
 }
 
 const listQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(PAGE_DEFAULT),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(LIMIT_MAX)
+    .default(PAGE_DEFAULT)
+    .describe(`Most files of the page, which has ${PAGE_MAX} at most.`),
   order: z.enum(['asc', 'desc']).default('desc'),
   after: z.string().max(100).optional().describe('The id of the last file of the previous page.'),
   purpose: z.string().max(64).optional(),
@@ -135,7 +144,8 @@ export const listUploads: AccountEndpoint = {
     errors: [400, 503],
   },
   async handle(context, { accountId }, { files, publicUrl }) {
-    const { limit, order, purpose, ...query } = checkQuery(listQuery, context.query)
+    const { order, purpose, ...query } = checkQuery(listQuery, context.query)
+    const limit = Math.min(query.limit, PAGE_MAX)
     const after = query.after ?? query.page
     for (const name of UNTAKEN) {
       if (context.query.has(name)) throw invalidField(name, 'is not supported here')
