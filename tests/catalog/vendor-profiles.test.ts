@@ -82,7 +82,8 @@ for (const profile of PROFILES) {
     const ask = (more: object = {}, id = 'm') => {
       return { model: id, messages: [{ role: 'user', content: PROMPT }], ...more }
     }
-    const limit = channel.settings.quirks?.max_tokens_field ?? 'max_tokens'
+    const stated = channel.settings.quirks?.max_tokens_field
+    const limit = stated ?? 'max_tokens'
 
     test('a call is answered and charged as the vendor bills', async () => {
       const sent = await gateway.post(CHAT, key, ask({ [limit]: 200 }))
@@ -90,6 +91,14 @@ for (const profile of PROFILES) {
       assert.match(JSON.stringify(sent.json.choices[0].message), /the river/)
       await checkCharge(sent)
     })
+
+    if (stated) {
+      test('the other name of the output limit is taken as well', async () => {
+        const other = stated === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
+        const sent = await gateway.post(CHAT, key, ask({ [other]: 200 }))
+        assert.equal(sent.status, 200, sent.text)
+      })
+    }
 
     test('a stream too, wherever the vendor states its usage', async () => {
       const sent = await gateway.post(CHAT, key, ask({ stream: true, [limit]: 200 }))

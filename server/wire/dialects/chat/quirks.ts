@@ -9,8 +9,11 @@ import { InvalidRequest } from '../invalid-request.ts'
 
 /** The quirks of a channel's settings; a search for a name finds its readers. */
 export const chatQuirks = z.strictObject({
-  /** The name of the output limit. OpenAI's reasoning models refuse `max_tokens`. */
-  max_tokens_field: z.enum(['max_tokens', 'max_completion_tokens']).default('max_tokens'),
+  /**
+   * The name of the output limit: OpenAI's reasoning models refuse `max_tokens`, others the newer
+   * one. Absent: `max_tokens` in translated requests, and in others the name that they have.
+   */
+  max_tokens_field: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
   /** The model's own output limit; larger requests are lowered to it. */
   max_tokens_limit: z.int().positive().optional(),
   /**
@@ -81,6 +84,11 @@ export interface ChatModes {
 export type ChatQuirks = Readonly<z.output<typeof chatQuirks>> & ChatModes
 
 export const DEFAULT_CHAT_QUIRKS: ChatQuirks = chatQuirks.parse({})
+
+/** Returns the name of the output limit in a translated request. */
+export function limitFieldOf({ max_tokens_field: field = 'max_tokens' }: ChatQuirks) {
+  return field
+}
 
 /** Returns the fields that switch reasoning; none where the vendor has no switch. */
 export function switchThinking(isOn: boolean, quirks: ChatQuirks): JsonObject {

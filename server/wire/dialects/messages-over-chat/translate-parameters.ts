@@ -1,7 +1,7 @@
 /** Translates limits, sampling, reasoning and answer format of a messages request. */
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { pseudonym } from '../../../base/lib/text/pseudonym.ts'
-import { type ChatQuirks, switchesThinking, switchThinking } from '../chat/quirks.ts'
+import { type ChatQuirks, limitFieldOf, switchesThinking, switchThinking } from '../chat/quirks.ts'
 import { listIgnored, namesIn } from '../ignored.ts'
 import { checkNumbers, InvalidRequest } from '../invalid-request.ts'
 import { passKnownTier } from '../usage/service-tier.ts'
@@ -12,7 +12,7 @@ export function translateMessageParameters(request: JsonObject, quirks: ChatQuir
   const { temperature, top_p: topP, top_k: topK } = request
   checkNumbers({ temperature, top_p: topP, top_k: topK })
   return {
-    [quirks.max_tokens_field]: readMaxTokens(request.max_tokens, quirks),
+    [limitFieldOf(quirks)]: readMaxTokens(request.max_tokens, quirks),
     ...(typeof temperature === 'number' ? { temperature } : {}),
     ...(typeof topP === 'number' ? { top_p: topP } : {}),
     ...(typeof topK === 'number' && quirks.top_k ? { top_k: topK } : {}),

@@ -1,7 +1,7 @@
 /** Translates limits, sampling, reasoning and answer format of a Responses request. */
 import { asString, isAbsent, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { pseudonym } from '../../../base/lib/text/pseudonym.ts'
-import { type ChatQuirks, switchesThinking, switchThinking } from '../chat/quirks.ts'
+import { type ChatQuirks, limitFieldOf, switchesThinking, switchThinking } from '../chat/quirks.ts'
 import { listIgnored, namesIn } from '../ignored.ts'
 import { checkNumbers, InvalidRequest } from '../invalid-request.ts'
 import { passTier } from '../usage/service-tier.ts'
@@ -50,7 +50,7 @@ function translateMaxTokens(value: unknown, quirks: ChatQuirks): JsonObject {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) {
     throw new InvalidRequest('max_output_tokens', 'must be a whole number of at least 1')
   }
-  return { [quirks.max_tokens_field]: Math.min(value, quirks.max_tokens_limit ?? value) }
+  return { [limitFieldOf(quirks)]: Math.min(value, quirks.max_tokens_limit ?? value) }
 }
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']

@@ -1,6 +1,6 @@
 /**
- * Chat completions, same dialect at both ends: the model is replaced, and the older name of the
- * output limit where the channel wants the newer one; all else passes.
+ * Chat completions, same dialect at both ends: the model is replaced, and the name of the output
+ * limit where the channel wants the other one; all else passes.
  */
 
 import { member } from '../../../base/lib/json.ts'
@@ -18,7 +18,7 @@ export async function chat(wire: Wire, call: Call): Promise<UpstreamAnswer> {
   const { stream } = request
   const response = await sendBody(wire, call, '/chat/completions', stream, {
     setInside: stream ? USAGE : undefined,
-    rename: settings.quirks.max_tokens_field === NEWER_LIMIT ? RENAMED : undefined,
+    rename: RENAMED[settings.quirks.max_tokens_field ?? 'none'],
   })
   const usage = readChatUsageOptions(request.value, upstreamModel)
   const relay = stream
@@ -37,8 +37,12 @@ export async function chat(wire: Wire, call: Call): Promise<UpstreamAnswer> {
 /** Requested for each stream: without usage only an estimate could be charged. */
 const USAGE = { stream_options: { include_usage: 'true' } }
 
-const NEWER_LIMIT = 'max_completion_tokens'
-const RENAMED = { max_tokens: NEWER_LIMIT }
+/** The other name of the output limit, by the one that the channel wants. */
+const RENAMED = {
+  max_tokens: { max_completion_tokens: 'max_tokens' },
+  max_completion_tokens: { max_tokens: 'max_completion_tokens' },
+  none: undefined,
+} as const
 
 function wantsUsage(request: CallRequest): boolean {
   return member(member(request.value, 'stream_options'), 'include_usage') === true

@@ -1,4 +1,5 @@
 /** Any vendor that speaks OpenAI's API: OpenAI itself, ARK, DeepSeek, vLLM and many more. */
+import { limitFieldOf } from '../../dialects/chat/quirks.ts'
 import { completeByChat } from '../complete-by-chat.ts'
 import { eachKey } from '../key-header.ts'
 import { readPriceFacts, sharesStored } from '../shared-settings.ts'
@@ -32,7 +33,7 @@ export const openaiCompatible = defineUpstream({
   calls: {
     ...PASSED,
     chat,
-    completion: completeByChat(chat, ({ quirks }) => quirks.max_tokens_field),
+    completion: completeByChat(chat, ({ quirks }) => limitFieldOf(quirks)),
     interpretation: translation,
     'image-edit': imageEdit,
     'image-variation': imageVariation,
