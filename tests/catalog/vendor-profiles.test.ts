@@ -205,7 +205,9 @@ for (const profile of PROFILES) {
       })
     }
 
-    for (const { code, status, message } of profile.refuses.slice(0, 1)) {
+    // The limit of the output gets the name that the vendor takes.
+    const refused = profile.refuses.filter(({ message }) => !/^max_\w*tokens /.test(message))
+    for (const { code, status, message } of refused.slice(0, 1)) {
       test(`a field that the vendor refuses (${message}) is the caller's`, async () => {
         const field = message.split(' ')[0] ?? ''
         const sent = await gateway.post(CHAT, key, ask(REFUSED[field] ?? { [field]: 1 }))
