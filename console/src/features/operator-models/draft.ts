@@ -1,6 +1,7 @@
 /** A model as form values, and its conversion to a request. */
 
 import { InvalidField } from '../../components/form/invalid-field.ts'
+import type { Change } from '../../components/form/list-changes.ts'
 import {
   NEW_PRICE,
   type PlainPrice,
@@ -128,6 +129,16 @@ export function toModelBody(draft: ModelDraft, badJson: string) {
     limits: readObject({ param: 'limits', badJson }, draft.limits),
     details: readObject({ param: 'details', badJson }, draft.details),
   }
+}
+
+/** Returns the planned prices that a save withdraws: those in another currency than the model's. */
+export function listWithdrawn(
+  before: Pick<ModelDraft, 'currency'>,
+  after: Pick<ModelDraft, 'currency' | 'isFree'>,
+  planned: readonly { readonly effective_from: string }[],
+): Change[] {
+  if (after.currency === before.currency && !after.isFree) return []
+  return planned.map((plan, at) => ({ path: `planned_prices[${at}]`, before: plan.effective_from }))
 }
 
 function toRoute({ channel, upstreamModel, priority, weight, costs }: RouteDraft) {

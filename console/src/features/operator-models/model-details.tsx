@@ -45,6 +45,7 @@ export function ModelDetails({ model, onClose }: ModelDetailsProps) {
       <ModelForm
         initial={toModelDraft(model)}
         added={added}
+        planned={model.planned_prices}
         revision={model.revision}
         onSaved={() => setAdded(undefined)}
       />

@@ -15,7 +15,13 @@ import { notifyDone } from '../../components/state/notify.ts'
 import { useModelTypeName } from '../../components/text/model-type.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
-import { type ModelDraft, type Routing, toModelBody, type UnpricedTools } from './draft.ts'
+import {
+  listWithdrawn,
+  type ModelDraft,
+  type Routing,
+  toModelBody,
+  type UnpricedTools,
+} from './draft.ts'
 import { messages } from './messages.ts'
 import { RouteRows } from './row-fields.tsx'
 
@@ -26,10 +32,12 @@ interface ModelFormProps {
   readonly revision?: string | undefined
   /** Prices to start with beside those of `initial`. */
   readonly added?: readonly PriceDraft[]
+  /** The planned prices of the model. */
+  readonly planned?: readonly { readonly effective_from: string }[]
   readonly onSaved: (id: string) => void
 }
 
-export function ModelForm({ added = [], onSaved, ...model }: ModelFormProps) {
+export function ModelForm({ added = [], planned = [], onSaved, ...model }: ModelFormProps) {
   const t = useMessages(messages)
   // As it was opened: what others change meanwhile is read again, but is not in this form.
   const [{ initial, isNew = false, revision }] = useState(model)
@@ -49,7 +57,10 @@ export function ModelForm({ added = [], onSaved, ...model }: ModelFormProps) {
     try {
       const body = toModelBody(draft, t('badJson'))
       if (isNew) confirmed.save(body)
-      else confirmed.ask(body, listChanges(toModelBody(initial, t('badJson')), body))
+      else {
+        const changes = listChanges(toModelBody(initial, t('badJson')), body)
+        confirmed.ask(body, [...changes, ...listWithdrawn(initial, draft, planned)])
+      }
     } catch (error) {
       if (!(error instanceof InvalidField)) throw error
       confirmed.fail(error)
