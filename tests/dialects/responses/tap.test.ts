@@ -136,6 +136,21 @@ test('the openai package reads the appended ending as a failure', async () => {
   assert.equal(accepted.error?.message, 'upstream provider error')
 })
 
+test('an ending that is no JSON is replaced by a failure, which the openai package reads', async () => {
+  const body = readFixture('no-ending').toString()
+  for (const ending of [
+    'data: {"type":"response.completed","response":{"id":"resp_1",,}}\n\n',
+    'event: response.completed\ndata: {"type":"response.completed"}}\n\n',
+  ]) {
+    const tap = createResponsesTap()
+    const out = run(tap, [Buffer.from(body + ending)])
+    assert.equal(out.slice(0, body.length), body)
+    assert.equal(readFailed(out.slice(body.length)).sequence_number, 7)
+    assert.equal(tap.report().finished, false)
+    assert.equal((await askOpenai(out)).status, 'failed')
+  }
+})
+
 test('a break inside an event leaves whole events and a failure with a code', () => {
   const tap = createResponsesTap()
   const body = readFixture('text')

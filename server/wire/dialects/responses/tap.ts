@@ -122,7 +122,7 @@ class ResponsesTap implements Relay {
     const content = judgeEvent(frame)
     if (content === 'cut' || this.isBrokenOff) return this.onCut(frame)
     if (this.finished && frame.includes('"usage"')) this.readLate(readEventData(frame))
-    else if (!this.finished) this.readFrame(frame)
+    else if (!this.finished && !this.readFrame(frame)) return this.onCut(frame)
     // Also the end of another dialect, which some vendors add behind the last event.
     if (content === 'noise') return undefined
     if (!ERRORS.has(readEventType(frame))) return frame
@@ -144,15 +144,19 @@ class ResponsesTap implements Relay {
     if (isObject(response)) this.usage.read(response)
   }
 
-  private readFrame(frame: Buffer): void {
+  /** Returns false for an ending that is no object: clients would miss it and ask again. */
+  private readFrame(frame: Buffer): boolean {
     const type = readEventType(frame)
+    const ending = ENDINGS.has(type) ? readEventData(frame) : undefined
+    if (ENDINGS.has(type) && ending === undefined) return false
     if (type !== '') this.lastFrame = frame
     if (type.endsWith('.delta')) this.onDelta(frame)
-    else if (ENDINGS.has(type)) this.onEnding(type, readEventData(frame))
+    else if (ending) this.onEnding(type, ending)
     else if (STARTS.has(type)) this.onStart(frame)
     else if (type === ITEM_BEGINS) this.usage.beginItem(readEventData(frame)?.item)
     else if (type === 'response.output_item.done') this.onItem(frame)
     else if (type === 'error' || type === '') this.onError(frame)
+    return true
   }
 
   /** Reads the small members of a large event as it passes; its beginning has the type. */
