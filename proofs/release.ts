@@ -1,8 +1,8 @@
 /**
  * Proves that a release can be verified as docs/guides/verify.md says: `npm run prove:release`.
  * Builds the last commit in two clones that differ in folder, time zone, language and mask of
- * modes, signs with a key made for it, runs the guide's commands, and spoils what they must find.
- * Needs OpenSSH and a registry of packages.
+ * modes, signs with a key created for it, runs the guide's commands, and tampers with the files
+ * that they check. Needs OpenSSH and a registry of packages.
  */
 import { spawnSync } from 'node:child_process'
 import { appendFileSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * The proof's own book: reads holds and records alone, decides in its own way which budgets and
- * windows each call belongs to, adds up, and compares with the counters.
+ * The proof's own book: reads only holds and records, decides by its own rules which budgets and
+ * windows each call belongs to, adds them up, and compares the sums with the counters.
  */
 import type { Sql } from 'postgres'
 import { windowName } from './zones.ts'
@@ -109,7 +109,7 @@ export async function judge(
       const sum = sums.get(id) ?? { spent: 0n, beyond: 0n }
       sum.spent += used
       if (used > asked) sum.beyond += used - asked
-      // Closed as lost, which gave its part back, and settled after all.
+      // A call that was closed as lost, which returned its part, and was settled later.
       else if (call.lost_charge !== null) sum.beyond += used
       sums.set(id, sum)
     }
@@ -154,7 +154,7 @@ function applies(budget: BookBudget, call: Call, key: BookKey | undefined): bool
   }
 }
 
-/** The names of the end users fit, so a counter is that of its call's. */
+/** The number of end users is within the limit, so each has a counter of its own. */
 function judgeWindow(
   budget: BookBudget,
   counter: Counter,

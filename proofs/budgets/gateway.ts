@@ -60,7 +60,7 @@ async function runRound({ seed, calls, callers, race }: Order): Promise<RoundEnd
   return end
 }
 
-/** A caller whose hold waits too long is asked to come back, and holds nothing. */
+/** A caller whose hold waits too long is told to retry, and holds nothing. */
 async function hold(asked: HoldRequest): Promise<HoldResult | { readonly refused: typeof BUSY }> {
   try {
     return await ledger.hold(asked)

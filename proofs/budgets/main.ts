@@ -186,7 +186,7 @@ async function runRound(index: number): Promise<void> {
   console.log(`${index}/${rounds}  ${EDGES[index % EDGES.length]}  raced ${raced} of ${prize}`)
 }
 
-/** Resolves when the gateway has done its part, or is gone. */
+/** Resolves when the gateway has done its part or has ended. */
 async function order(gateway: ChildProcess, racer: ProofCaller): Promise<RoundEnd | undefined> {
   const message: Order = {
     seed: random.integer(0, 2 ** 31),

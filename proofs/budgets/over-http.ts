@@ -138,7 +138,9 @@ interface Round {
   readonly accountId: string
   readonly key: string
   readonly budgets: readonly BudgetRow[]
-  /** The calls that fit the budget that is not changed, and the one that is at most. */
+  /**
+   * The calls that fit the budget that is not changed, and at most those that fit the one that is.
+   */
   readonly fitting: number
   readonly largest: number
   /** The calls that fit into one day of the key. */
@@ -249,7 +251,7 @@ function judgeRefusals(refused: readonly Answer[], { budgets }: Round): string[]
   })
 }
 
-/** No window of a budget has more than its amount, nor two counters. */
+/** No window of a budget exceeds its amount or has two counters. */
 function judgeWindows(counters: Rows['counters'], { budgets }: Round): string[] {
   const names = new Set<string>()
   return counters.flatMap(({ id, since, spent }) => {
@@ -306,7 +308,7 @@ function judgeCounters({ charged, counters }: Rows, expected: Expected): string[
   const most = Math.min(fitting, largest)
   if (charged > most) breaks.push(`${charged} calls were charged, at most ${most} fit`)
   if (passed > charged) breaks.push(`${passed} calls passed, ${charged} were charged`)
-  // Of two days at least one is used up.
+  // At least one of two days is used up.
   if (isQuiet && charged < Math.min(most, daily)) breaks.push(`${charged} passed, ${daily} fit`)
   for (const { id, unit } of budgets) {
     const own = counters.filter((counter) => counter.id === id)

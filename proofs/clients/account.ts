@@ -22,7 +22,7 @@ export interface Account {
   readonly since: number
   /** One stream broke off: its record is an estimate. */
   readonly breaks?: boolean | undefined
-  /** The fewest records. */
+  /** The minimum number of records. */
   readonly recordsMin: number
   /** Conditions of the prices, for example the resolution of a video. */
   readonly conditions?: Readonly<Record<string, unknown>> | undefined
@@ -72,7 +72,7 @@ export async function compareAccount(gateway: TestGateway, account: Account): Pr
 
 /**
  * False for a stream that died: what it had stated by then, if anything, may be less than the bill.
- * One whose reader went away is read to its end.
+ * A stream whose reader has left is read to its end.
  */
 const isKnown = ({ status, basis }: TestRecord) =>
   status === 'succeeded' || (status === 'cancelled' && basis === 'usage')

@@ -1,4 +1,4 @@
-/** The same call by the vendor's own SDK and by the gateway: what the vendor received of both. */
+/** Compares what the vendor received from its own SDK and from the gateway for the same call. */
 import { isDeepStrictEqual } from 'node:util'
 import type { ReceivedCall } from '../../simulators/index.ts'
 

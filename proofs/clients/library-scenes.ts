@@ -5,7 +5,7 @@ export interface LibraryScene {
   readonly words: string
   /** Throws or returns what is wrong with the answer. */
   readonly judge: (answer: unknown) => string | undefined
-  /** The fewest requests that the vendor bills. */
+  /** The minimum number of requests that the vendor bills. */
   readonly bills: number
   readonly needsPicture?: boolean
   /** The account is empty: the library must show the reason, and nothing is paid. */
@@ -53,7 +53,7 @@ const STRUCTURED = `[[say:${JSON.stringify(REPORT)}]] ${REPORTS}`
 
 const TOLD = 'good day, 世界, and good night'
 
-/** The user has the text so far, and knows that it is not all. */
+/** The user has the text so far, and knows that it is incomplete. */
 const isCut = (expected: RegExp) => (answer: unknown) => {
   const { text, error } = Object(answer)
   const isRight = text !== '' && TOLD.startsWith(String(text)) && expected.test(String(error))

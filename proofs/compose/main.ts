@@ -63,7 +63,7 @@ async function restartGateways(key: string): Promise<void> {
   failures.push(...load.failures.slice(0, 50))
 }
 
-/** As a fault does it, not as an operator: the engine starts it again. */
+/** Stops it as a fault would, not as an operator would, so that the engine starts it again. */
 async function killGateway(): Promise<void> {
   const id = await project.find('gateway-1')
   const pid = Number(await run('docker', 'inspect', '-f', '{{.State.Pid}}', id))

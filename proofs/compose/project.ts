@@ -14,7 +14,7 @@ export interface Project {
   readonly folder: string
   /** The network of its services. */
   readonly network: string
-  /** The images that its files name, but for the gateway's own. */
+  /** The images that its files name, except the gateway's own. */
   readonly images: readonly string[]
   /** Runs `docker compose` on it. */
   compose(...words: readonly string[]): Promise<string>

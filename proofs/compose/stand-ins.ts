@@ -1,6 +1,6 @@
 /**
- * The images that the Dockerfile and compose.yaml name. What cannot be pulled gets a stand-in under
- * the same name, made of Debian packages.
+ * The images that the Dockerfile and compose.yaml name. Images that cannot be pulled get a stand-in
+ * with the same name, made from Debian packages.
  */
 import { execFile } from 'node:child_process'
 import { copyFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs'

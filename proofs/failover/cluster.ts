@@ -30,7 +30,7 @@ export interface ClusterNode {
   readonly address: string
   readonly folder: string
   process: RunningProcess | undefined
-  /** The way of this node to etcd. */
+  /** The relay through which this node reaches etcd. */
   readonly relay: Relay
 }
 
@@ -149,7 +149,9 @@ function watch(
     return (answer as { members?: readonly Member[] } | undefined)?.members ?? []
   }
 
-  /** A node that stood still or is cut off answers what it last heard: most decide. */
+  /**
+   * A node that was frozen or is cut off answers with what it last heard, so the majority decides.
+   */
   async function members(): Promise<readonly Member[]> {
     const views = await Promise.all(nodes.filter(({ relay }) => !relay.isCut()).map(view))
     const rolesOf = (all: readonly Member[]) =>

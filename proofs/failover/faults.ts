@@ -11,7 +11,7 @@ const AWAY_MS = 35_000
 const PROMOTED_MS = 90_000
 const FULL_MS = 20_000
 const DISK_MEGABYTES = 1_024
-/** Between two segments of its log that a leader without room is made to begin. */
+/** The pause between two log segments that a leader without disk space is made to begin. */
 const SEGMENT_MS = 200
 
 export interface ClusterFault {
@@ -69,8 +69,8 @@ const CUT_OFF: ClusterFault = {
 }
 
 /**
- * A leader that finds no room in old segments of its log ends, and another one is promoted; one
- * that does stays, and statements fail until there is room again.
+ * A leader that cannot reuse old segments of its log ends, and another one is promoted; one that
+ * can stays, and statements fail until there is space again.
  */
 const DISK_FULL: ClusterFault = {
   name: 'disk of the leader full',

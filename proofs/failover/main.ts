@@ -30,7 +30,7 @@ import { haveTasksEnded, judgeTasks, startTasks } from './tasks.ts'
 const MIGRATIONS = new URL('../../migrations', import.meta.url).pathname
 const ADMIT_WAIT_SECONDS = 60
 const STREAM_MS_MAX = 30_000
-/** Calm before the first fault, and after each one. */
+/** The quiet time before the first fault and after each one. */
 const CALM_MS = 6_000
 const ROUND_MS_MAX = 180_000
 const PROBE_MS = 200
@@ -84,7 +84,7 @@ const stage = { gateways: gateways.map((process) => ({ process, isUp: true })), 
 const load = startLoad(stage, createRandom(seed), { perSecond, streamMsMax: STREAM_MS_MAX })
 const tasks = startTasks(urls, taskKey)
 
-/** Short calls, one after the other: how long each takes tells how long callers wait. */
+/** Short calls, one after the other: their durations show how long callers wait. */
 const probes: { readonly at: number; readonly tookMs: number; readonly status: number }[] = []
 let isProbing = true
 const probing = (async () => {
@@ -109,7 +109,7 @@ const random = createRandom(seed + 1)
 const played: { readonly name: string; readonly waitedMs: number; readonly refused: number }[] = []
 await sleep(CALM_MS)
 for (let round = 0; round < rounds; round += 1) {
-  // Each in turn at first, then as chance has it.
+  // Each fault once in turn, then in random order.
   const fault = FAULTS[round] ?? FAULTS[random.integer(0, FAULTS.length - 1)] ?? FAULTS[0]
   const leader = await cluster.leader()
   if (!leader) throw new Error('no leader')

@@ -1,4 +1,4 @@
-/** Callers that create a video every few seconds, and what became of each. */
+/** Callers that create a video every few seconds, and the outcome of each. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import type { BookEntry } from '../../simulators/index.ts'

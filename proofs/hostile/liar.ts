@@ -26,7 +26,7 @@ const ABSURD = { prompt_tokens: 9e15, completion_tokens: 1e300, total_tokens: -1
 const SMALL_EVENT = event('word ')
 const LINE_PIECE = Buffer.alloc(64 * 1024, 'x')
 const BROKEN = Buffer.concat([gzipSync(answer('hello', USAGE)).subarray(0, 40), Buffer.alloc(40)])
-/** Made by the vendor alone: others want no more than the names. */
+/** Only the vendor creates these; others need only the names. */
 const isVendor = process.argv.includes('--serve')
 const large = (make: () => Buffer) => (isVendor ? make() : LINE_PIECE)
 const LARGE_ANSWER = large(() => answer('x'.repeat(60 * MB), USAGE))

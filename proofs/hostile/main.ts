@@ -1,11 +1,10 @@
 /**
  * Proves that no caller and no vendor stops or fills a gateway: beside 200 honest calls a second,
- * attackers send all that has once hurt a gateway, in slices that alternate with quiet ones.
+ * attackers send everything that has ever hurt a gateway, in slices that alternate with quiet ones.
  * `npm run prove:hostile -- [--minutes 10] [--rate 200] [--only PATTERN] [--seed N] [--alone]`;
  * `--minutes` are those under attack; `--only` plays the attacks whose names match, such as
- * `'402|60 MB$'`; `--alone` plays each attack once by itself instead. Before,
- * malformed requests and half-open connections (`--requests 10000`, `--connections 2000`; 0 leaves
- * them out).
+ * `'402|60 MB$'`; `--alone` plays each attack once by itself instead. Before, malformed requests
+ * and half-open connections (`--requests 10000`, `--connections 2000`; 0 leaves them out).
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { audit } from '../../server/money/ledger/audit/audit.ts'
@@ -36,7 +35,7 @@ const seed = Number(values.seed)
 const only = new RegExp(values.only)
 const { postgres } = values
 
-/** Until a process has compiled what it runs, and allocated what it keeps. */
+/** The warm-up until a process has compiled its code and allocated the memory that it keeps. */
 const WARM_UP_MS = 30_000
 /** Few, so that attackers can fill them at little cost of their own. */
 const CALLS_MAX = '1000'

@@ -16,7 +16,7 @@ export interface Slice {
 
 const QUIET_MS = 10_000
 const ATTACK_MS = 20_000
-/** After an attack, time that counts for neither: what it began is still being ended. */
+/** Time after an attack that counts for neither slice, in which the effects of the attack end. */
 const PAUSE_MS = 3_000
 
 export const ATTACKS_PER_MINUTE = 60_000 / ATTACK_MS

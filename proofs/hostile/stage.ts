@@ -70,7 +70,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const attackersOrder: AttackersOrder = { port, keys }
   const attackers = startChild('attackers.ts', attackersOrder)
   await nextMessage(attackers)
-  // On other machines they would cost the gateway nothing but what it does for their requests.
+  // If they were on other machines, they would cost the gateway only the work for their requests.
   for (const { pid } of [attackers, liar]) setPriority(pid ?? 0, constants.priority.PRIORITY_LOW)
   const tell = (message: ToAttackers) => attackers.send(message)
   return {
@@ -86,7 +86,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     async end() {
       honest.kill('SIGTERM')
       await ended(honest)
-      // Its answers would be read on for minutes, since they may cost something.
+      // Its answers would otherwise be read for minutes, since they may cost something.
       await liar.stop(1_000)
     },
     calls: () => readLines<HonestCall>(callsFile),

@@ -55,7 +55,7 @@ export function judge(observed: {
   const figures = (some: readonly Slice[]) => figuresOf(some, calls, samples)
   const quiet = figures(slices.filter(isQuiet))
   const attacked = figures(slices.filter((slice) => !isQuiet(slice)))
-  // What an attack leaves behind must not raise the mark by which the next one is measured.
+  // The after-effects of an attack must not raise the baseline for the next one.
   const first = figures(slices.slice(0, 1))
   const ratio = attacked.p99Ms / quiet.p99Ms
   const growthMb = attacked.residentMb - first.residentMb

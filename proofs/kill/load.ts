@@ -12,7 +12,7 @@ export interface Load {
   started(): number
 }
 
-/** Of the keys, those that only `send` takes: a service may take long to come back. */
+/** The number of keys that are reserved for `send`, since a service may take long to come back. */
 const KEPT_FOR_SEND = 1 / 2
 
 export interface LoadOptions {

@@ -19,7 +19,7 @@ const values = readOptions(import.meta.filename, {
 const cycles = Number(values.cycles)
 const seed = Number(values.seed)
 const perSecond = Number(values.rate)
-/** The server of a URL is somebody's: only the gateway is killed then. */
+/** A server given by URL belongs to somebody else, so then only the gateway is killed. */
 const VICTIMS: readonly [Victim, ...Victim[]] = values.postgres.includes('://')
   ? ['gateway']
   : ['gateway', 'postgres', 'both']

@@ -99,7 +99,7 @@ class Pair {
   private readonly state: State
   private held: Buffer[] = []
   private isMoney = false
-  /** True once a hold was named since an answer may be lost. */
+  /** True once a hold has been named since answers may be lost. */
   private isNamed = false
 
   constructor(client: Socket, server: Socket, state: State) {

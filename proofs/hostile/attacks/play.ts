@@ -129,7 +129,7 @@ const MANNERS: { readonly [Kind in Manner['kind']]: (playing: Playing<Kind>) => 
     every(perSecond, (turn) => {
       const socket = sockets[turn % sockets.length]
       const message = messages[turn % messages.length]
-      // A full socket skips its turn: what waits here is not at the gateway.
+      // A full socket skips its turn, since bytes that wait here do not burden the gateway.
       if (socket?.writable && message && socket.writableLength === 0) socket.write(message)
     })
   },

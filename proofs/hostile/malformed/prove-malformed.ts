@@ -1,4 +1,7 @@
-/** Malformed requests and half-open connections neither crash nor slow a gateway, nor fill it. */
+/**
+ * Proves that malformed requests and half-open connections neither crash, slow down nor fill a
+ * gateway.
+ */
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from 'undici'
@@ -40,7 +43,7 @@ export interface MalformedVerdict {
 
 export interface MalformedOptions {
   readonly requests: number
-  /** Half-open ones. */
+  /** The number of half-open connections. */
   readonly connections: number
   readonly postgres: string
   readonly random: Random

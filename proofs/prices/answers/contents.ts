@@ -65,7 +65,7 @@ function usageOf({ counts }: Work, form: string, thoughts: number): Json {
   ]
   const inside = form === 'inclusive' ? thoughts : 0
   const total = prompt + tools + candidates + thoughts
-  // A total says what is not stated, so one that lies has all parts beside it.
+  // A total implies the parts that are not stated, so a wrong total comes with all parts.
   const isStated = form === 'lying total' || (thoughts > 0 && form !== 'thoughts in the total')
   return {
     promptTokenCount: prompt,

@@ -58,7 +58,7 @@ function taskOf({ breakage, form }: Case['answer'], work: Work, id: string): Tas
   return { id, isFailed: breakage !== undefined, url, seconds, work }
 }
 
-/** A failed task states its usage at times, which no caller pays. */
+/** A failed task sometimes states its usage, which no caller pays. */
 function showDashscope({ id, isFailed, url, seconds, work: { served } }: Task): Script {
   const output = { task_id: id, task_status: isFailed ? 'FAILED' : 'SUCCEEDED' }
   const side = served.resolution === '1080p' ? 1080 : 720
@@ -77,7 +77,7 @@ function showMinimax({ id, isFailed, url, seconds, work: { served } }: Task): Sc
   return jsonScript({ task: { id, status: 'succeeded', content: { url }, resolution, usage } })
 }
 
-/** It states the length that it made, and bills what was ordered. */
+/** It states the length of the result, but bills the order. */
 function showKling({ id, isFailed, url }: Task): Script {
   const outputs = isFailed ? [] : [{ type: 'video', url, duration: '5.1' }]
   const billing = [{ charge_type: 'unit', amount: '4.0' }]

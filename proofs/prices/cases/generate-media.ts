@@ -121,7 +121,7 @@ function sizedImages(random: Random, id: number): Case {
     },
     tricks: [`images: of size ${asked ?? 'left open'}, ${isLarge ? 'large' : 'small'}`],
   })
-  // It states no usage that could be bent.
+  // It states no usage that could be distorted.
   const placement = random.pick(['usage', 'choice'])
   return { ...testCase, answer: { form: 'plain', placement }, expected: 'full' }
 }

@@ -35,7 +35,7 @@ export interface Price {
   readonly by: string
 }
 
-/** Equal for prices that ask the same by the same list. */
+/** Equal for the same prices from the same list. */
 export function nameOf({ list, sheet }: Price): string {
   return JSON.stringify([list, sheet])
 }
@@ -90,7 +90,7 @@ export function times(sheet: Sheet, factor: string): Sheet {
   return mapRates(sheet, (_, amount) => multiply(amount, factor))
 }
 
-/** Models whose dear route leads to a channel that is paused, and counts nevertheless. */
+/** Models whose expensive route leads to a paused channel, which still counts. */
 const WITH_PAUSED_ROUTE = new Set(['pp-plain', 'pp-mini', 'pp-reason'])
 
 /** The costs of the route that serves a model, and of the one that does not. */
@@ -115,7 +115,7 @@ function withShares(sheet: Sheet, shares: Readonly<Record<string, string>>): She
   return mapRates(sheet, (unit, amount) => multiply(amount, shares[unit] ?? '0.5'))
 }
 
-/** The dearest cost of each unit, whichever route serves the call. */
+/** The highest cost of each unit, whichever route serves the call. */
 function costOf(model: string): Sheet {
   const sheet = sheetOf(model)
   const costs = routeCosts(sheet)

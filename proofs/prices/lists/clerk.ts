@@ -43,7 +43,7 @@ export interface Clerk {
   nextChange(purse: Purse, withinMs: number): Promise<void>
   /** Resolves when a plan of the customer's lists runs, or none does any more, or after so long. */
   untilPlan(runs: boolean, purse: Purse, withinMs: number): Promise<void>
-  /** Returns what a call may pay whose hold was taken between two moments. */
+  /** Returns the prices that a call may be charged whose hold was taken between two moments. */
   pricesBetween(purse: Purse, model: string, fromMs: number, toMs: number): Price[]
   readonly changes: () => Readonly<Record<string, number>>
 }
@@ -173,7 +173,7 @@ function redefine(books: Books, list: List): Promise<void> {
   })
 }
 
-/** Plans a change of a list by which customers pay: a list taken at random may be nobody's. */
+/** Plans a change of a list that customers have; a random list may have none. */
 async function planUsed(books: Books, random: Random): Promise<string | undefined> {
   const used = books.purses.flatMap((purse) => listsOf(books, purse))
   const named = used.filter(({ id }) => books.lists.has(id))

@@ -165,7 +165,7 @@ const HIDDEN_TYPES = [
 const HIDDEN_NOT_SOLD: readonly Ask[] = HIDING.map(([where, hide]) => (body, random) => {
   const type = random.pick(HIDDEN_TYPES)
   hide(body, [{ type }])
-  // Without a tool of the caller's own, any call would be one of it.
+  // A tool of the caller's own, since otherwise any call would be a hosted one.
   body.tool_choice = { type }
   return { name: `${type} ${where}` }
 })
@@ -274,7 +274,7 @@ export const SOLD: Readonly<Record<string, readonly Ask[]>> = {
   'chat pp-mini': [ask('flex', { service_tier: 'flex' }, { served: { tier: 'flex' } })],
   'chat pp-audio': AUDIO,
   'chat pp-modes': MODES,
-  // What a translation drops, or a vendor does not decide by the request, changes no price.
+  // Options that a translation drops, or that do not decide how the vendor serves, change no price.
   'chat pp-claude': [ask('a speed that is not sent', { speed: 'fast' }, { silent: true })],
   'chat pp-region': [ask('another region', { inference_geo: 'global' })],
   'messages pp-project': [ask('the standard tier', { service_tier: 'standard_only' })],
