@@ -268,6 +268,9 @@ describe('usage', () => {
     const params = { account_id: home.accountId }
     for (const [time_zone, status] of [
       ['Asia/Shanghai', 200],
+      // Names that the engine alone knows.
+      ['AET', 200],
+      ['US/Pacific-New', 200],
       ['Mars/Base', 400],
       ['+08:00', 400],
     ] as const) {

@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { formatAmount, parseAmount } from '../../../server/base/lib/money.ts'
 import { OperatorError } from '../../../server/base/lib/operator-error.ts'
+import { readTimeZone } from '../../../server/base/lib/text/time-zone.ts'
 import { UNITS } from '../../../server/base/lib/units.ts'
 import { withReadOnlySnapshot } from '../../../server/money/ledger/audit/audit-store.ts'
 import {
@@ -224,12 +225,9 @@ function columns(text: string): Record<string, string> {
 }
 
 function zone(text: string): string {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: text })
-    return text
-  } catch {
-    throw new InvalidArgumentError('Write a time zone such as UTC or Asia/Shanghai.')
-  }
+  const name = readTimeZone(text)
+  if (name !== undefined) return name
+  throw new InvalidArgumentError('Write a time zone such as UTC or Asia/Shanghai.')
 }
 
 function dayOption(text: string): string {

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { formatAmount, parseAmount } from '../../base/lib/money.ts'
 import { NETWORK_PROBLEM, NETWORKS_MAX, readNetwork } from '../../base/lib/networks.ts'
+import { readTimeZone } from '../../base/lib/text/time-zone.ts'
 import { decimalAmount, givenTime } from '../endpoints/codecs.ts'
 
 export { count, givenTime, page, serial, time } from '../endpoints/codecs.ts'
@@ -34,21 +35,14 @@ export const networks = z
   )
   .max(NETWORKS_MAX)
 
-/** The time zone in which days begin. */
+/** The time zone in which days begin, by the name that the database knows. */
 export const timeZone = text(60)
-  .refine(isTimeZone, 'must be a time zone such as Asia/Shanghai')
+  .transform((name, context) => {
+    const zone = readTimeZone(name)
+    if (zone === undefined) context.addIssue('must be a time zone such as Asia/Shanghai')
+    return zone ?? z.NEVER
+  })
   .default('UTC')
-
-function isTimeZone(name: string): boolean {
-  // The database reads offsets such as +08:00 with the opposite sign.
-  if (!/^[A-Za-z]/.test(name)) return false
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
-    return true
-  } catch {
-    return false
-  }
-}
 
 /** The query members that select one page of a list, newest first. */
 export const paging = {

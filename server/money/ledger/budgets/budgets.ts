@@ -6,6 +6,7 @@ import type { Sql, TransactionSql } from 'postgres'
 import { newId } from '../../../base/lib/ids.ts'
 import { NANOS_MAX } from '../../../base/lib/money.ts'
 import { OperatorError } from '../../../base/lib/operator-error.ts'
+import { readTimeZone } from '../../../base/lib/text/time-zone.ts'
 import type { BudgetRow, BudgetScope, BudgetTerms, SetBy } from './budget.ts'
 import {
   type BudgetFilter,
@@ -67,11 +68,12 @@ export async function addBudget(sql: Sql, budget: NewBudget): Promise<BudgetRow>
 
 function completeTerms({ unit, amount, period, ...rest }: NewBudget): BudgetTerms {
   const forEach = rest.scope === 'end_user'
+  const { time_zone: zone = 'UTC' } = rest
   return {
     unit,
     amount,
     period,
-    time_zone: rest.time_zone ?? 'UTC',
+    time_zone: readTimeZone(zone) ?? zone,
     week_start: rest.week_start ?? 1,
     models: rest.models ?? null,
     action: rest.action ?? 'refuse',
