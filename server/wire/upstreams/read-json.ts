@@ -15,12 +15,6 @@ export function isPage({ headers }: WireResponse): boolean {
   return /^text\/html\b/i.test(asString(headers['content-type']) ?? '')
 }
 
-/** Returns true for an answer with events, by its content type or else by the request. */
-export function isStream(response: WireResponse, isStreamRequested: boolean): boolean {
-  const type = asString(response.headers['content-type']) ?? ''
-  return /^text\/event-stream\b/i.test(type) || (isStreamRequested && !isDocument(response))
-}
-
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024
 /** The bytes, and what they are parsed to, or were compressed to. */
 const WHOLE_FACTOR = 2

@@ -82,7 +82,11 @@ export function createPlainTap(isCalledPage = false): Relay {
   }
 }
 
-/** Creates a relay for `transcript.text.delta` and, with the usage, `transcript.text.done`. */
+/** The types of the events with a part of the text, and with all of it and the usage. */
+export const TEXT_DELTA = 'transcript.text.delta'
+export const TEXT_DONE = 'transcript.text.done'
+
+/** Creates a relay for these events. */
 export function createTranscriptTap(): Relay {
   let report: RelayReport = { outputBytes: 0, finished: false }
   const parser = createSseParser({
@@ -117,7 +121,7 @@ function readEvent(report: RelayReport, name: string, event: unknown): RelayRepo
     const message = asString(member(error, 'message')) ?? 'upstream provider error'
     return { ...keepLarger(report, event), error: { type: 'server_error', message } }
   }
-  const finished = report.finished || (member(event, 'type') ?? name) === 'transcript.text.done'
+  const finished = report.finished || (member(event, 'type') ?? name) === TEXT_DONE
   const isStated = finished || isObject(member(event, 'usage'))
   return { ...(isStated ? keepLarger(report, event) : report), outputBytes, finished }
 }

@@ -4,15 +4,14 @@
  */
 import { Readable } from 'node:stream'
 import { mainLanguage } from '../../../base/lib/text/fold-language.ts'
-import { createBodyTap } from '../../dialects/tap.ts'
 import { nameRecording, RECORDING_HEAD_BYTES } from '../../dialects/transcription/measure-audio.ts'
 import {
-  createPlainTap,
-  createTranscriptTap,
-  readTranscription,
-} from '../../dialects/transcription/read-usage.ts'
+  createTranscriptBody,
+  createTranscriptStream,
+} from '../../dialects/transcription/other-form.ts'
+import { createPlainTap } from '../../dialects/transcription/read-usage.ts'
 import { PLAIN_TYPES } from '../../dialects/transcription/write-transcript.ts'
-import { isPage, isStream } from '../read-json.ts'
+import { isDocument, isPage } from '../read-json.ts'
 import type { CallRequest, RequestFile, UpstreamAnswer } from '../upstream.ts'
 import type { Wire } from '../wire.ts'
 import { answerCall, type Call } from './forward.ts'
@@ -50,11 +49,11 @@ async function send(wire: Wire, call: Call, path: string): Promise<UpstreamAnswe
   })
   if (response.status >= 400) throw await readCompatibleFailure(response, request.value)
   // A model that cannot stream answers with a document in any case.
-  const stream = isStream(response, request.stream)
+  const stream = request.stream && !isDocument(response)
   const plain = PLAIN_TYPES[String(value.response_format)]
-  const whole = plain ? createPlainTap(isPage(response)) : createBodyTap(readTranscription)
+  const whole = plain ? createPlainTap(isPage(response)) : createTranscriptBody()
   return {
-    ...answerCall(call, response, stream ? createTranscriptTap() : whole, stream),
+    ...answerCall(call, response, stream ? createTranscriptStream() : whole, stream),
     headers: { 'content-type': stream ? 'text/event-stream' : (plain ?? 'application/json') },
   }
 }
