@@ -3,7 +3,9 @@
  * stream up to its first bytes. Until then a failure can still lead to another attempt.
  */
 import type { Readable } from 'node:stream'
+import { tryParseJson } from '../../../base/lib/json.ts'
 import { OUTPUT_UNITS, type Unit } from '../../../base/lib/units.ts'
+import { beginsDocument } from '../../../wire/dialects/begins-document.ts'
 import type { Relay, RelayReport } from '../../../wire/dialects/relay.ts'
 import { UpstreamFailure } from '../../../wire/upstreams/failure.ts'
 import type { UpstreamAnswer } from '../../../wire/upstreams/upstream.ts'
@@ -68,15 +70,31 @@ async function openUnpacked(
   }
 }
 
-/** Throws the refusal in an answer without output. Stated work is billed, even if not visible. */
-function refuse(answer: UpstreamAnswer): void {
+/**
+ * Throws the refusal in an answer without output. Stated work is billed, even if not visible.
+ * `received` is the whole answer, if it is one.
+ */
+function refuse(answer: UpstreamAnswer, received?: readonly Buffer[]): void {
   const report = answer.relay.report()
   if (!report.error || report.outputBytes > 0 || statesWork(report)) return
   const failure = answer.refusal?.(report)
   if (!failure) return
   answer.body.destroy()
-  throw failure
+  throw received && isCutOff(received) ? unreadable(failure) : failure
 }
+
+/**
+ * Returns true for a document that has no end: without a length, the end of the connection looks
+ * like that of the answer. Its vendor did not refuse, and may have done the work.
+ */
+function isCutOff(received: readonly Buffer[]): boolean {
+  const body = Buffer.concat(received)
+  if (beginsDocument(body) !== true) return false
+  return !ENDINGS.includes(body.at(-1) ?? 0) || tryParseJson(body) === undefined
+}
+
+/** The last bytes that a document may have: a cut inside of a long text is seen without parsing. */
+const ENDINGS = Buffer.from('} \t\r\n')
 
 /** Units that are counted only for work that was done, as opposed to the request's own. */
 const WORK_UNITS: readonly Unit[] = [
@@ -108,7 +126,7 @@ async function openWhole(
     throw unreadable(cause)
   }
   const parts = readRelay(answer, chunks)
-  refuse(answer)
+  refuse(answer, chunks)
   const body = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)
   const { status, headers, relay } = answer
   return { kind: 'whole', status, headers, body, report: relay.report() }
@@ -130,7 +148,7 @@ function readRelay({ relay }: UpstreamAnswer, chunks: readonly Buffer[]): readon
   }
 }
 
-/** The failure of an answer that cannot be read, for example JSON that is nested too deeply. */
+/** The failure of an answer that cannot be read: JSON that is cut off or nested too deeply. */
 function unreadable(cause: unknown): UpstreamFailure {
   return new UpstreamFailure('unknown', { cause, message: 'the answer cannot be read' })
 }
