@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseAmount } from '../../server/base/lib/money.ts'
-import { INPUT_UNITS, OUTPUT_UNITS } from '../../server/base/lib/units.ts'
+import { TOKEN_UNITS } from '../../server/base/lib/units.ts'
 import { CatalogError, parseCatalogFile } from '../../server/money/catalog/apply/file.ts'
 import { planOf } from '../../server/money/catalog/apply/file-schema.ts'
 import { priceCharge } from '../../server/money/catalog/price/price.ts'
@@ -110,7 +110,7 @@ test('vendor_cost needs other prices: holds are computed from them', () => {
 })
 
 test('every token unit can be sold on a chat model, at its own price', () => {
-  const units = [...INPUT_UNITS, ...OUTPUT_UNITS]
+  const units = TOKEN_UNITS
   assert.deepEqual(mistakes(units.map((unit) => entry(unit))), [])
   const prices = units.map((unit) => ({ unit, per: 1, amountNanos: parseAmount('2') ?? 0n }))
   const usage = Object.fromEntries(units.map((unit) => [unit, 1]))

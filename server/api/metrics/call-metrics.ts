@@ -3,7 +3,7 @@
  * no account, key, request or task is ever a label.
  */
 import type { Registry } from 'prom-client'
-import { INPUT_UNITS, OUTPUT_UNITS, type Unit, unitsOf } from '../../base/lib/units.ts'
+import { TOKEN_UNITS, type Unit, unitsOf } from '../../base/lib/units.ts'
 import type {
   CallPlace,
   PipelineMetrics,
@@ -24,7 +24,7 @@ const SECONDS = [
 const TOKEN_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.2, 0.5, 1, 2.5]
 
 const PLACE = ['endpoint', 'model', 'channel'] as const
-const TOKENS: ReadonlySet<Unit> = new Set([...INPUT_UNITS, ...OUTPUT_UNITS])
+const TOKENS: ReadonlySet<Unit> = new Set(TOKEN_UNITS)
 const NANOS = 1e9
 
 /** `placesMax`: the most combinations of endpoint, model and channel with figures of their own. */

@@ -4,7 +4,7 @@
  */
 import type { Attributes } from '@opentelemetry/api'
 import type { AttemptFacts, LogFacts } from '../http/context.ts'
-import { INPUT_UNITS, OUTPUT_UNITS, sumOf, type Unit } from '../lib/units.ts'
+import { CACHE_WRITE_UNITS, INPUT_UNITS, OUTPUT_UNITS, sumOf } from '../lib/units.ts'
 
 export type AttributeValues = Readonly<
   Record<string, string | number | bigint | boolean | undefined>
@@ -30,8 +30,6 @@ export function operationOf({ operation = '' }: LogFacts): string {
   return OPERATIONS[operation] ?? operation
 }
 
-const CACHE_WRITES: readonly Unit[] = INPUT_UNITS.filter((unit) => unit.startsWith('cache_write'))
-
 /** Returns the tokens of a call; undefined where none are known. */
 export function tokensOf({ usage }: LogFacts) {
   if (!usage) return undefined
@@ -44,7 +42,7 @@ function describeUsage(facts: LogFacts): AttributeValues {
   const { usage = {} } = facts
   const tokens = tokensOf(facts)
   if (!tokens) return {}
-  const cacheWrites = sumOf(usage, CACHE_WRITES)
+  const cacheWrites = sumOf(usage, CACHE_WRITE_UNITS)
   return {
     'gen_ai.usage.input_tokens': tokens.input,
     'gen_ai.usage.output_tokens': tokens.output,

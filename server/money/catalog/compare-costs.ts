@@ -1,7 +1,7 @@
 /** Compares prices with upstream costs, unit by unit. */
 import { isDeepStrictEqual } from 'node:util'
 import { divideUp, formatAmount } from '../../base/lib/money.ts'
-import { INPUT_UNITS, OUTPUT_UNITS, type Unit } from '../../base/lib/units.ts'
+import { TOKEN_UNITS, type Unit } from '../../base/lib/units.ts'
 import type { PriceEntry } from './catalog.ts'
 import { readPrices } from './load/load-model.ts'
 import type { ModelType } from './model-types.ts'
@@ -104,7 +104,7 @@ export function findPriceProblems(sold: SoldModel): PriceProblem[] {
 
 const PLAIN_TOKENS: readonly Unit[] = ['input_token', 'output_token']
 /** Units of chat models besides seconds, which are those of audio in the prompt. */
-const OF_TEXT: ReadonlySet<Unit> = new Set([...INPUT_UNITS, ...OUTPUT_UNITS, 'call', 'vendor_cost'])
+const OF_TEXT: ReadonlySet<Unit> = new Set([...TOKEN_UNITS, 'call', 'vendor_cost'])
 
 /** Returns the token units that a chat model gives away because it is sold only by second. */
 export function findGivenAway(

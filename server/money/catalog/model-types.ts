@@ -2,7 +2,7 @@
  * The types of models, in display order: one row has all that the gateway and the console know of a
  * type.
  */
-import { INPUT_UNITS, OUTPUT_UNITS, type Unit } from '../../base/lib/units.ts'
+import { INPUT_UNITS, TOKEN_UNITS, TOOL_FEE_UNITS, type Unit } from '../../base/lib/units.ts'
 
 interface ModelTypeRow {
   /** Its name in the console, in English and Chinese. */
@@ -12,24 +12,15 @@ interface ModelTypeRow {
 }
 
 /** Units that a vendor bills beside the tokens of a text model. */
-const TOOL_UNITS = [
-  'web_search_call',
-  'file_search_call',
-  'web_fetch_call',
-  'code_execution_call',
-  'container_minute',
-  'vendor_cost',
-] as const
-
-const TOKENS = [...INPUT_UNITS, ...OUTPUT_UNITS]
+const TOOL_UNITS = [...TOOL_FEE_UNITS, 'vendor_cost'] as const
 
 export const MODEL_TYPE_ROWS = {
-  chat: { names: ['Chat', '对话'], units: [...TOKENS, ...TOOL_UNITS, 'second', 'call'] },
+  chat: { names: ['Chat', '对话'], units: [...TOKEN_UNITS, ...TOOL_UNITS, 'second', 'call'] },
   embedding: { names: ['Embedding', '向量'], units: [...INPUT_UNITS, 'vendor_cost', 'call'] },
   moderation: { names: ['Moderation', '内容审核'], units: [...INPUT_UNITS, 'vendor_cost', 'call'] },
   speech: {
     names: ['Speech', '语音合成'],
-    units: ['character', ...TOKENS, 'vendor_cost', 'second', 'call'],
+    units: ['character', ...TOKEN_UNITS, 'vendor_cost', 'second', 'call'],
   },
   rerank: {
     names: ['Rerank', '重排序'],
@@ -42,11 +33,14 @@ export const MODEL_TYPE_ROWS = {
   },
   video: {
     names: ['Video', '视频'],
-    units: ['second', ...TOKENS, 'image', 'web_search_call', 'vendor_cost', 'call', 'task'],
+    units: ['second', ...TOKEN_UNITS, 'image', 'web_search_call', 'vendor_cost', 'call', 'task'],
   },
   erase: { names: ['Subtitle erasure', '字幕擦除'], units: ['second', 'call', 'task'] },
-  image: { names: ['Image', '图片'], units: ['image', ...TOKENS, ...TOOL_UNITS, 'call', 'task'] },
-  ast: { names: ['Interpretation', '同声传译'], units: ['second', ...TOKENS, 'call'] },
+  image: {
+    names: ['Image', '图片'],
+    units: ['image', ...TOKEN_UNITS, ...TOOL_UNITS, 'call', 'task'],
+  },
+  ast: { names: ['Interpretation', '同声传译'], units: ['second', ...TOKEN_UNITS, 'call'] },
   transcription: {
     names: ['Transcription', '语音识别'],
     units: ['second', ...INPUT_UNITS, 'output_token', 'vendor_cost', 'call'],

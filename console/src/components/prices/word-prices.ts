@@ -1,8 +1,13 @@
 /** Words units and conditions of prices for people: never `input_token` or `per 1000000`. */
+import { UNIT_ROWS, type Unit } from '../../../../server/base/lib/units.ts'
 import { formatCompact, formatNumber } from '../../lib/format.ts'
 import type { Language } from '../../lib/language.ts'
 import { fillText } from '../../lib/texts.ts'
 import { messages } from './price-words-messages.ts'
+
+const ROWS: Readonly<Record<string, (typeof UNIT_ROWS)[Unit]>> = UNIT_ROWS
+const ONE = 0
+const MANY = 1
 
 type Known = keyof (typeof messages)['en']
 type Values = Readonly<Record<string, string>>
@@ -15,6 +20,9 @@ function isKnown(key: string): key is Known {
 export function wordPrices(language: Language) {
   const say = (key: Known, values: Values = {}) => fillText(messages[language][key], values)
   const word = (key: string, absent: string) => (isKnown(key) ? say(key) : absent)
+
+  const wordUnit = (unit: string, number: typeof ONE | typeof MANY) =>
+    ROWS[unit]?.[language][number] ?? unit
 
   function describeRange(name: string, { min, below }: Range): string {
     const unit = word(name, name)
@@ -37,20 +45,18 @@ export function wordPrices(language: Language) {
 
   return {
     /** `input tokens`. */
-    units: (unit: string) => word(`units_${unit}`, unit),
+    units: (unit: string) => wordUnit(unit, MANY),
     /** `output tokens · advisor claude-opus-4-7` for a part done by another model. */
     line: ({ unit, model, role }: WorkLine) =>
-      [word(`units_${unit}`, unit), [role, model].filter(Boolean).join(' ')]
-        .filter(Boolean)
-        .join(' · '),
+      [wordUnit(unit, MANY), [role, model].filter(Boolean).join(' ')].filter(Boolean).join(' · '),
     /** `per 1M input tokens`, `per second`. */
     per(count: number, unit: string): string {
       const longer = unit === 'second' ? LONGER[count] : undefined
       if (longer) return say('per', { unit: say(longer) })
-      if (count === 1) return say('per', { unit: word(`unit_${unit}`, unit) })
+      if (count === 1) return say('per', { unit: wordUnit(unit, ONE) })
       const spoken = language === 'zh' ? SPOKEN[count] : undefined
       const many = { count: spoken ?? formatCompact(count, language) }
-      return say('per', { unit: say('many', { ...many, unit: word(`units_${unit}`, unit) }) })
+      return say('per', { unit: say('many', { ...many, unit: wordUnit(unit, MANY) }) })
     },
     /** `at 1080p, without sound`. */
     when: (conditions: Readonly<Record<string, unknown>>) =>

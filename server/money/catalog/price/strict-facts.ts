@@ -2,7 +2,7 @@
  * Strict facts state how a call was served. A price that does not name a strict fact applies only
  * to its default value: a call served any other way is never charged by it.
  */
-import { INPUT_UNITS, OUTPUT_UNITS, type Unit } from '../../../base/lib/units.ts'
+import { TOKEN_UNITS, type Unit } from '../../../base/lib/units.ts'
 import type { Facts } from '../catalog.ts'
 
 /** The value of an absent strict fact. `model` has no default. */
@@ -16,7 +16,7 @@ const STRICT_FACTS = ['service_tier', 'speed', 'region', 'model'] as const
 export type StrictFact = (typeof STRICT_FACTS)[number]
 
 /** Units whose prices depend on how a call was served: tokens. Fees do not. */
-const STRICT_UNITS: ReadonlySet<Unit> = new Set([...INPUT_UNITS, ...OUTPUT_UNITS])
+const STRICT_UNITS: ReadonlySet<Unit> = new Set(TOKEN_UNITS)
 
 export const isStrictUnit = (unit: Unit) => STRICT_UNITS.has(unit)
 

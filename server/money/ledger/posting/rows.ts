@@ -2,7 +2,7 @@
 
 import { isObject } from '../../../base/lib/json.ts'
 import { NANOS_MAX, type Nanos } from '../../../base/lib/money.ts'
-import { INPUT_UNITS, OUTPUT_UNITS } from '../../../base/lib/units.ts'
+import { TOKEN_UNITS } from '../../../base/lib/units.ts'
 import { type HoldLimits, tokenSubjects } from '../hold-limits.ts'
 import type { HoldRequest, Settlement } from '../requests.ts'
 import type { HoldRow, SettleRow } from '../store.ts'
@@ -93,10 +93,10 @@ function countTokens(lines: unknown): number | undefined {
   return counts.length > 0 ? counts.reduce((sum, count) => sum + count, 0) : undefined
 }
 
-const TOKEN_UNITS: ReadonlySet<unknown> = new Set([...INPUT_UNITS, ...OUTPUT_UNITS])
+const TOKENS: ReadonlySet<unknown> = new Set(TOKEN_UNITS)
 
 function isTokenLine(line: unknown): line is { readonly quantity: number } {
-  return isObject(line) && TOKEN_UNITS.has(line.unit) && Number.isSafeInteger(line.quantity)
+  return isObject(line) && TOKENS.has(line.unit) && Number.isSafeInteger(line.quantity)
 }
 
 /** Releases the hold of a call that was refused as temporarily unavailable. */

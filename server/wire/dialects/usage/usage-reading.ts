@@ -1,5 +1,12 @@
 /** Usage of an answer in the terms of a relay's report. */
-import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../../../base/lib/units.ts'
+import {
+  CACHE_WRITE_UNITS,
+  CACHED_UNITS,
+  INPUT_UNITS,
+  OUTPUT_UNITS,
+  type Quantities,
+  type Unit,
+} from '../../../base/lib/units.ts'
 import type { RelayReport } from '../relay.ts'
 
 /** Absent members are not stated. */
@@ -50,17 +57,6 @@ export function toImageTokens(tokens: Quantities): Quantities {
   return output === 0 ? { ...rest, image_output_token: images } : tokens
 }
 
-const CACHED_UNITS: readonly Unit[] = [
-  'cached_input_token',
-  'cached_audio_input_token',
-  'cached_image_input_token',
-]
-const WRITE_UNITS: readonly Unit[] = [
-  'cache_write_token',
-  'cache_write_5m_token',
-  'cache_write_1h_token',
-]
-
 /** Totals in which callers' dialects state usage; undefined when nothing of it is stated. */
 export interface TokenTotals {
   /** Cached and written tokens included. */
@@ -74,7 +70,7 @@ export interface TokenTotals {
 
 export function totalTokens(usage: Quantities | undefined): TokenTotals {
   const cached = sum(usage, CACHED_UNITS) ?? 0
-  const written = sum(usage, WRITE_UNITS) ?? 0
+  const written = sum(usage, CACHE_WRITE_UNITS) ?? 0
   const isStated = usage?.input_token !== undefined
   const input = isStated ? sum(usage, INPUT_UNITS) : undefined
   const fresh = input === undefined ? undefined : input - cached - written

@@ -4,7 +4,7 @@
  */
 import type { Readable } from 'node:stream'
 import { tryParseJson } from '../../../base/lib/json.ts'
-import { OUTPUT_UNITS, type Unit } from '../../../base/lib/units.ts'
+import { OUTPUT_UNITS, TOOL_FEE_UNITS, type Unit } from '../../../base/lib/units.ts'
 import { beginsDocument } from '../../../wire/dialects/begins-document.ts'
 import type { Relay, RelayReport } from '../../../wire/dialects/relay.ts'
 import { UpstreamFailure } from '../../../wire/upstreams/failure.ts'
@@ -97,15 +97,7 @@ function isCutOff(received: readonly Buffer[]): boolean {
 const ENDINGS = Buffer.from('} \t\r\n')
 
 /** Units that are counted only for work that was done, as opposed to the request's own. */
-const WORK_UNITS: readonly Unit[] = [
-  ...OUTPUT_UNITS,
-  'image',
-  'web_search_call',
-  'file_search_call',
-  'web_fetch_call',
-  'code_execution_call',
-  'container_minute',
-]
+const WORK_UNITS: readonly Unit[] = [...OUTPUT_UNITS, 'image', ...TOOL_FEE_UNITS]
 
 function statesWork({ usage = {}, passes = [], statedCost }: RelayReport): boolean {
   const hasCost = statedCost !== undefined && statedCost.nanos > 0n

@@ -1,9 +1,9 @@
 /** The part of an estimate that budgets and rates of tokens count. */
-import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../../../base/lib/units.ts'
+import { type Quantities, TOKEN_UNITS, type Unit } from '../../../base/lib/units.ts'
 import type { Model } from '../../../money/catalog/catalog.ts'
 import { isSoldByTokens } from '../price/charge.ts'
 
-const TOKENS: ReadonlySet<string> = new Set<Unit>([...INPUT_UNITS, ...OUTPUT_UNITS])
+const TOKENS: ReadonlySet<string> = new Set<Unit>(TOKEN_UNITS)
 
 /**
  * Returns the estimate without tokens if the model is not sold by them. Endpoints estimate in every

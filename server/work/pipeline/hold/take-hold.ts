@@ -6,7 +6,7 @@
 import { type Context, noteRates, noteTime } from '../../../base/http/context.ts'
 import { GatewayError } from '../../../base/lib/errors.ts'
 import { formatAmount } from '../../../base/lib/money.ts'
-import { INPUT_UNITS, OUTPUT_UNITS, type Quantities } from '../../../base/lib/units.ts'
+import { type Quantities, sumOf, TOKEN_UNITS } from '../../../base/lib/units.ts'
 import type { Caller } from '../../../money/accounts/accounts.ts'
 import type { Model } from '../../../money/catalog/catalog.ts'
 import type { HoldLimits, LimitedSubject, OnLeft } from '../../../money/ledger/hold-limits.ts'
@@ -126,8 +126,7 @@ function collect(
 }
 
 function countTokens(quantities: Quantities): number {
-  const units = [...INPUT_UNITS, ...OUTPUT_UNITS]
-  return Math.ceil(units.reduce((sum, unit) => sum + (quantities[unit] ?? 0), 0))
+  return Math.ceil(sumOf(quantities, TOKEN_UNITS))
 }
 
 function ofCaller(caller: Caller): readonly LimitedSubject[] {

@@ -1,18 +1,11 @@
 /** Price conditions that state the kind of a hosted tool, if kinds differ in price. */
-import type { Unit } from '../../../base/lib/units.ts'
+import { TOOL_FEE_UNITS, type Unit } from '../../../base/lib/units.ts'
 import type { Facts, Model } from '../../../money/catalog/catalog.ts'
 import { priceUpperBound } from '../../../money/catalog/price/price.ts'
 import { toolFactOf } from '../../../money/catalog/price/strict-facts.ts'
 import type { RequestedFeature } from '../price/dimensions.ts'
 
-/** Units of fees for tools. */
-const FEES: ReadonlySet<Unit> = new Set([
-  'web_search_call',
-  'file_search_call',
-  'web_fetch_call',
-  'code_execution_call',
-  'container_minute',
-])
+const FEES: ReadonlySet<Unit> = new Set(TOOL_FEE_UNITS)
 /** The kind of a tool that has no name of its own: no price names it. */
 const USUAL = ''
 const MANY = 1_000_000

@@ -10,6 +10,7 @@ import {
   type Quantities,
   sideOf,
   sumOf,
+  TOKEN_UNITS,
   type Unit,
   unitsOf,
 } from '../../../base/lib/units.ts'
@@ -30,7 +31,7 @@ export interface Clamped {
   readonly isClamped: boolean
 }
 
-const TOKEN_UNITS: ReadonlySet<Unit> = new Set([...INPUT_UNITS, ...OUTPUT_UNITS])
+const TOKENS: ReadonlySet<Unit> = new Set(TOKEN_UNITS)
 
 /** Reduces stated quantities to a ceiling; quantities within it are returned unchanged. */
 export function clampToCeiling(stated: Quantities, ceiling: Ceiling): Clamped {
@@ -40,7 +41,7 @@ export function clampToCeiling(stated: Quantities, ceiling: Ceiling): Clamped {
     ...scaleDown(stated, OUTPUT_UNITS, ceiling.outputTokens),
   }
   for (const unit of unitsOf(stated)) {
-    if (!TOKEN_UNITS.has(unit)) clamped[unit] = Math.min(stated[unit] ?? 0, maxOf(unit, ceiling))
+    if (!TOKENS.has(unit)) clamped[unit] = Math.min(stated[unit] ?? 0, maxOf(unit, ceiling))
   }
   return { quantities: clamped, isClamped: true }
 }
@@ -49,7 +50,7 @@ function isWithin(stated: Quantities, ceiling: Ceiling): boolean {
   if (sumOf(stated, INPUT_UNITS) > ceiling.inputTokens) return false
   if (sumOf(stated, OUTPUT_UNITS) > ceiling.outputTokens) return false
   for (const unit of unitsOf(stated)) {
-    if (!TOKEN_UNITS.has(unit) && (stated[unit] ?? 0) > maxOf(unit, ceiling)) return false
+    if (!TOKENS.has(unit) && (stated[unit] ?? 0) > maxOf(unit, ceiling)) return false
   }
   return true
 }

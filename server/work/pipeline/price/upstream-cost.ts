@@ -4,7 +4,7 @@
  */
 
 import type { Nanos } from '../../../base/lib/money.ts'
-import { type Quantities, sideOf, type Unit } from '../../../base/lib/units.ts'
+import { ALWAYS_STATED_UNITS, type Quantities, sideOf, type Unit } from '../../../base/lib/units.ts'
 import type { Facts, PriceEntry, RouteCost } from '../../../money/catalog/catalog.ts'
 import { countOnce, priceCharge } from '../../../money/catalog/price/price.ts'
 import type { ModelPass, StatedCost } from '../../../wire/dialects/relay.ts'
@@ -14,11 +14,7 @@ import type { Charge } from './charge.ts'
 /** A higher cost (a million) can only result from absurd usage or a wrong catalog. */
 const PLAUSIBLE_NANOS_MAX = 10n ** 15n
 
-/** Units that a call never lacks; upstreams omit other units if their quantity is zero. */
-const NEVER_ABSENT: ReadonlySet<Unit> = new Set([
-  ...(['input_token', 'output_token', 'audio_input_token', 'image_output_token'] as const),
-  ...(['character', 'second', 'image', 'call', 'task'] as const),
-])
+const NEVER_ABSENT: ReadonlySet<Unit> = new Set(ALWAYS_STATED_UNITS)
 
 /** The version of a cost that the vendor stated for a route without costs. */
 const STATED_VERSION = 0n

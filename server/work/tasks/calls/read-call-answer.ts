@@ -1,13 +1,7 @@
 /** Reads the end of a task from a deferred call's answer: result, usage and stored content. */
 
 import { type JsonObject, tryParseJson } from '../../../base/lib/json.ts'
-import {
-  INPUT_UNITS,
-  OUTPUT_UNITS,
-  type Quantities,
-  sideOf,
-  type Unit,
-} from '../../../base/lib/units.ts'
+import { type Quantities, sideOf, TOKEN_UNITS, type Unit } from '../../../base/lib/units.ts'
 import type { PriceEntry } from '../../../money/catalog/catalog.ts'
 import { readPrices } from '../../../money/catalog/load/load-model.ts'
 import type { RelayReport } from '../../../wire/dialects/relay.ts'
@@ -67,7 +61,7 @@ export async function readCallAnswer(
   }
 }
 
-const TOKENS: ReadonlySet<Unit> = new Set([...INPUT_UNITS, ...OUTPUT_UNITS])
+const TOKENS: ReadonlySet<Unit> = new Set(TOKEN_UNITS)
 
 /**
  * Returns the stated usage, with the cost that the vendor stated if the model is sold by it. As in

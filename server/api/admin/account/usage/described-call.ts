@@ -1,6 +1,6 @@
 /** A usage record with figures derived from its lines and attempts, for lists and exports. */
 import { z } from 'zod'
-import { INPUT_UNITS, OUTPUT_UNITS } from '../../../../base/lib/units.ts'
+import { CACHED_UNITS, INPUT_UNITS, OUTPUT_UNITS } from '../../../../base/lib/units.ts'
 import type { UsageSummary } from '../../../../money/usage/store.ts'
 import { usageRecord } from '../../../endpoints/account/usage-schemas.ts'
 import { readEach, type SchemaRow } from '../../../endpoints/codecs.ts'
@@ -24,11 +24,7 @@ export const describedCall = usageRecord.extend({
     .describe('Output tokens per second from the beginning of the answer to its end.'),
 })
 
-const CACHED: ReadonlySet<string> = new Set([
-  'cached_input_token',
-  'cached_audio_input_token',
-  'cached_image_input_token',
-])
+const CACHED: ReadonlySet<string> = new Set(CACHED_UNITS)
 const INPUT: ReadonlySet<string> = new Set(INPUT_UNITS)
 const OUTPUT: ReadonlySet<string> = new Set(OUTPUT_UNITS)
 
