@@ -1,19 +1,21 @@
 /** Puts an alert into one sentence. */
+import { type AlertEvent, BUDGET_SCOPES } from '../../../../server/base/lib/kinds-and-states.ts'
 import { formatMoney, formatNumber, formatTime } from '../../lib/format.ts'
 import type { Language } from '../../lib/language.ts'
 
 interface Alert {
-  readonly event: string
+  readonly event: AlertEvent
   readonly members: Readonly<Record<string, unknown>>
   readonly currency: string | null
 }
 
-const SCOPES = ['key', 'member', 'tag', 'end_user'] as const
+/** A budget of the whole account names nobody. */
+type NamedScope = Exclude<(typeof BUDGET_SCOPES)[number], 'account'>
 
 type Word =
   | 'budgetText'
   | 'refusedText'
-  | `of_${(typeof SCOPES)[number]}`
+  | `of_${NamedScope}`
   | 'lowText'
   | 'emptyText402'
   | 'keyText'
@@ -24,36 +26,52 @@ interface Wording {
   readonly language: Language
 }
 
+/** The members of an alert as texts. */
+interface Members extends Wording {
+  readonly text: (name: string) => string
+  readonly money: (name: string) => string
+}
+
+const SENTENCES: Readonly<Record<AlertEvent, (members: Members) => string>> = {
+  'budget.threshold': describeBudget,
+  'balance.low': ({ t, money }) =>
+    t('lowText', {
+      available: money('available'),
+      held: money('held'),
+      mark: money('low_balance_at'),
+    }),
+  'balance.empty': ({ t, money }) =>
+    t('emptyText402', { required: money('required'), available: money('available') }),
+  'key.expiring': ({ t, text, language }) =>
+    t('keyText', {
+      name: text('key_name') || text('key'),
+      at: formatTime(text('expires_at'), language),
+    }),
+  'books.unbalanced': ({ t, text }) => t('booksText', { failed: text('failed') }),
+}
+
 /** Returns one sentence. */
-export function textOfAlert({ event, members, currency }: Alert, { t, language }: Wording): string {
+export function textOfAlert({ event, members, currency }: Alert, wording: Wording): string {
+  const { language } = wording
   const text = (name: string) => String(members[name] ?? '')
   const money = (name: string) =>
     formatMoney(text(name), { currency: text('currency') || (currency ?? ''), language })
-  if (event === 'budget.threshold') {
-    const count = (name: string) =>
-      text('unit') === 'money' ? money(name) : formatNumber(Number(text(name)), language)
-    const used = {
-      threshold: text('threshold'),
-      spent: count('spent'),
-      amount: count('amount'),
-    }
-    // The first refusal counts as 100 %.
-    const isRefusal = used.threshold === '100' && Number(text('spent')) < Number(text('amount'))
-    const sentence = t(isRefusal ? 'refusedText' : 'budgetText', used)
-    const scope = SCOPES.find((one) => one === text('scope'))
-    const name = text('end_user') || text('subject_name') || text('subject')
-    return scope && name ? t(`of_${scope}`, { name, text: sentence }) : sentence
+  return SENTENCES[event]({ ...wording, text, money })
+}
+
+function describeBudget({ t, language, text, money }: Members): string {
+  const count = (name: string) =>
+    text('unit') === 'money' ? money(name) : formatNumber(Number(text(name)), language)
+  const used = {
+    threshold: text('threshold'),
+    spent: count('spent'),
+    amount: count('amount'),
   }
-  if (event === 'balance.low') {
-    const mark = money('low_balance_at')
-    return t('lowText', { available: money('available'), held: money('held'), mark })
-  }
-  if (event === 'balance.empty') {
-    return t('emptyText402', { required: money('required'), available: money('available') })
-  }
-  if (event === 'key.expiring') {
-    const name = text('key_name') || text('key')
-    return t('keyText', { name, at: formatTime(text('expires_at'), language) })
-  }
-  return t('booksText', { failed: text('failed') })
+  // The first refusal counts as 100 %.
+  const isRefusal = used.threshold === '100' && Number(text('spent')) < Number(text('amount'))
+  const sentence = t(isRefusal ? 'refusedText' : 'budgetText', used)
+  const scope = BUDGET_SCOPES.find((one) => one === text('scope'))
+  const name = text('end_user') || text('subject_name') || text('subject')
+  if (scope === undefined || scope === 'account' || !name) return sentence
+  return t(`of_${scope}`, { name, text: sentence })
 }

@@ -1,5 +1,6 @@
 /** The members of an alert, in the list and beside it. */
 import { Text } from '@mantine/core'
+import type { AlertEvent } from '../../../../server/base/lib/kinds-and-states.ts'
 import type { RowFields, Wording } from '../../components/list/fields.tsx'
 import { StatusBadge, type Tone } from '../../components/state/status-badge.tsx'
 import { WorkStatus } from '../../components/state/work-status.tsx'
@@ -55,9 +56,17 @@ export const OPERATOR_FIELDS: RowFields<Alert, Words> = [
   },
 ]
 
+const TONES: Readonly<Record<AlertEvent, Tone>> = {
+  'budget.threshold': 'warning',
+  'balance.low': 'warning',
+  'balance.empty': 'bad',
+  'key.expiring': 'warning',
+  'books.unbalanced': 'bad',
+}
+
 function toneOf({ event, members }: Alert): Tone {
-  if (event === 'balance.empty' || event === 'books.unbalanced') return 'bad'
-  return event === 'budget.threshold' && Number(members.threshold) >= 100 ? 'bad' : 'warning'
+  const isUsedUp = event === 'budget.threshold' && Number(members.threshold) >= 100
+  return isUsedUp ? 'bad' : TONES[event]
 }
 
 interface MailsProps {

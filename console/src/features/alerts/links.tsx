@@ -1,43 +1,75 @@
 /** Links from an alert to its cause and to its delivery. */
 import { Group } from '@mantine/core'
+import type { ReactNode } from 'react'
+import type { AlertEvent } from '../../../../server/base/lib/kinds-and-states.ts'
 import { TextLink } from '../../components/links.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import type { Alert } from './fields.tsx'
 import { messages } from './messages.ts'
 
+interface CauseProps {
+  /** Empty in alerts of operators alone, whose links name none. */
+  readonly account: string
+  readonly members: Alert['members']
+}
+
+const CAUSES: Readonly<Record<AlertEvent, (props: CauseProps) => ReactNode>> = {
+  'budget.threshold': BudgetLink,
+  'balance.low': BillingLink,
+  'balance.empty': BillingLink,
+  'key.expiring': KeyLink,
+  'books.unbalanced': ProofLink,
+}
+
 export function AlertLinks({ alert }: { readonly alert: Alert }) {
   const t = useMessages(messages)
   const { event, members, webhook, account_id: accountId } = alert
-  // Only alerts of operators have none, and their links name none.
   const account = accountId ?? ''
-  const id = (name: string) => String(members[name] ?? '')
+  const Cause = CAUSES[event]
   return (
     <Group gap="md">
-      {event === 'budget.threshold' ? (
-        <TextLink to="/budgets" search={{ account, id: id('budget_id') }} size="sm">
-          {t('toBudget')}
-        </TextLink>
-      ) : null}
-      {event === 'key.expiring' ? (
-        <TextLink to="/keys" search={{ account, id: id('key_id') }} size="sm">
-          {t('toKey')}
-        </TextLink>
-      ) : null}
-      {event === 'balance.low' || event === 'balance.empty' ? (
-        <TextLink to="/billing" search={{ account }} size="sm">
-          {t('toBilling')}
-        </TextLink>
-      ) : null}
-      {event === 'books.unbalanced' ? (
-        <TextLink to="/operator/proof" size="sm">
-          {t('toProof')}
-        </TextLink>
-      ) : null}
+      <Cause account={account} members={members} />
       {webhook ? (
         <TextLink to="/webhooks" search={{ account, id: webhook.delivery_id }} size="sm">
           {t('toDelivery')}
         </TextLink>
       ) : null}
     </Group>
+  )
+}
+
+function BudgetLink({ account, members }: CauseProps) {
+  const t = useMessages(messages)
+  return (
+    <TextLink to="/budgets" search={{ account, id: String(members.budget_id ?? '') }} size="sm">
+      {t('toBudget')}
+    </TextLink>
+  )
+}
+
+function KeyLink({ account, members }: CauseProps) {
+  const t = useMessages(messages)
+  return (
+    <TextLink to="/keys" search={{ account, id: String(members.key_id ?? '') }} size="sm">
+      {t('toKey')}
+    </TextLink>
+  )
+}
+
+function BillingLink({ account }: CauseProps) {
+  const t = useMessages(messages)
+  return (
+    <TextLink to="/billing" search={{ account }} size="sm">
+      {t('toBilling')}
+    </TextLink>
+  )
+}
+
+function ProofLink() {
+  const t = useMessages(messages)
+  return (
+    <TextLink to="/operator/proof" size="sm">
+      {t('toProof')}
+    </TextLink>
   )
 }
