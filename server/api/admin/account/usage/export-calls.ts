@@ -10,18 +10,45 @@ import { describeCall, describedCall } from './described-call.ts'
 
 const BATCH = 1000
 
-/** The columns of an export, in their default order. */
-const COLUMNS = [
-  ...(['request_id', 'created_at', 'finished_at', 'endpoint', 'model', 'key_id'] as const),
-  ...(['key_name', 'member', 'status', 'held', 'charged', 'returned', 'debt', 'currency'] as const),
-  ...(['basis', 'review', 'task_id', 'error', 'input_tokens', 'cached_input_tokens'] as const),
-  ...(['output_tokens', 'quantities', 'duration_ms', 'first_response_ms'] as const),
-  ...(['output_tokens_per_second', 'tags', 'end_user'] as const),
-]
-type Column = (typeof COLUMNS)[number]
+type Member = keyof z.input<typeof describedCall>
+
+/** True for the members of a call that are columns of an export, in their default order. */
+const IS_COLUMN: Readonly<Record<Member, boolean>> = {
+  request_id: true,
+  created_at: true,
+  finished_at: true,
+  endpoint: true,
+  model: true,
+  key_id: true,
+  key_name: true,
+  member: true,
+  status: true,
+  held: true,
+  charged: true,
+  returned: true,
+  debt: true,
+  currency: true,
+  basis: true,
+  review: true,
+  task_id: true,
+  error: true,
+  input_tokens: true,
+  cached_input_tokens: true,
+  output_tokens: true,
+  quantities: true,
+  duration_ms: true,
+  first_response_ms: true,
+  output_tokens_per_second: true,
+  tags: true,
+  end_user: true,
+  price_list: false,
+  price_version: false,
+  list_amount: false,
+}
+const COLUMNS = (Object.keys(IS_COLUMN) as Member[]).filter((name) => IS_COLUMN[name])
 
 /** Throws 400 for a name that is not a column. */
-export function readColumns(text: string | undefined): readonly Column[] {
+export function readColumns(text: string | undefined): readonly Member[] {
   if (!text) return COLUMNS
   return text.split(',').map((name) => {
     const column = COLUMNS.find((one) => one === name.trim())
@@ -33,7 +60,7 @@ export function readColumns(text: string | undefined): readonly Column[] {
 interface ExportOptions {
   readonly filter: Omit<UsageFilter, 'limit'>
   readonly format: 'csv' | 'jsonl'
-  readonly columns: readonly Column[]
+  readonly columns: readonly Member[]
 }
 
 export async function* readExport(
@@ -56,14 +83,14 @@ export async function* readExport(
 function printCall(
   call: z.input<typeof describedCall>,
   format: ExportOptions['format'],
-  columns: readonly Column[],
+  columns: readonly Member[],
 ): string {
   if (format === 'csv') return encodeRow(columns.map((name) => toCell(call[name])))
   const members = columns.map((name) => [name, call[name] ?? null])
   return `${JSON.stringify(Object.fromEntries(members))}\n`
 }
 
-function toCell(value: z.input<typeof describedCall>[Column]): Cell {
+function toCell(value: z.input<typeof describedCall>[Member]): Cell {
   if (value === undefined) return null
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : value
 }
