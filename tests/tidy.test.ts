@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { MUTATIONS } from '../proofs/prices/mutations/mutation-list.ts'
+import { chatQuirks } from '../server/wire/dialects/chat/quirks.ts'
 import { checkCitations, checkForeign, readPassages } from './tidy/check-citations.ts'
 import {
   checkForbiddenText,
@@ -168,6 +169,14 @@ describe('sizes', () => {
 })
 
 describe('nothing dead', () => {
+  test('quirks', () => {
+    const readers = sources.filter(({ path }) => path.startsWith('server/wire/'))
+    const text = readers.map(({ masked }) => masked.code).join('\n')
+    const unread = Object.keys(chatQuirks.shape).filter(
+      (name) => [...text.matchAll(new RegExp(`\\b${name}\\b`, 'g'))].length < 2,
+    )
+    expectNone(unread, 'A quirk has a reader (server/wire/dialects/chat/quirks.ts):')
+  })
   test('files', () => {
     const manifest = readText('package.json')
     expectNone(findDeadFiles(sources, manifest), 'Reached from no entry point:')

@@ -6,7 +6,9 @@ import { describe, test } from 'node:test'
 import { listVariables } from '../../server/api/config/config.ts'
 import { listStatuses } from '../../server/api/endpoints/reference/statuses.ts'
 import { listMetrics } from '../../server/api/metrics/metrics.ts'
+import { ALERT_EVENTS } from '../../server/base/lib/kinds-and-states.ts'
 import { UNITS } from '../../server/base/lib/units.ts'
+import { chatQuirks } from '../../server/wire/dialects/chat/quirks.ts'
 import { UPSTREAMS } from '../../server/wire/upstreams/index.ts'
 
 const readGuide = (name: string) =>
@@ -65,9 +67,17 @@ describe('the guides agree with the code', () => {
     }
   })
 
-  test('every upstream and every unit of the catalog', () => {
-    const catalog = readGuide('catalog.md')
-    for (const name of UPSTREAMS.keys()) assert.ok(catalog.includes(`\`${name}\``), name)
-    for (const unit of UNITS) assert.ok(catalog.includes(`\`${unit}\``), unit)
+  test('every upstream, unit and quirk of the catalog, and every alert, has a row', () => {
+    const names = [...UPSTREAMS.keys(), ...UNITS, ...Object.keys(chatQuirks.shape)]
+    const pages = { 'catalog.md': names, 'alerts.md': ALERT_EVENTS }
+    for (const [page, listed] of Object.entries(pages)) {
+      const firsts = readRows(readGuide(page)).map(([first = '']) => first)
+      for (const name of listed) {
+        assert.ok(
+          firsts.some((first) => first.includes(`\`${name}\``)),
+          `${page}: ${name}`,
+        )
+      }
+    }
   })
 })
