@@ -1,6 +1,7 @@
 /** The limit options that accounts and keys share. */
+
 import type { Command } from 'commander'
-import type { CallLimits } from '../../server/money/accounts/accounts.ts'
+import type { CallLimits } from '../../server/base/lib/kinds-and-states.ts'
 import type { LimitsChange } from '../../server/money/accounts/manage-accounts.ts'
 import { type None, noneToNull, orNone, whole } from './parse.ts'
 

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { CallLimits } from '../../server/money/accounts/accounts.ts'
+import type { CallLimits } from '../../server/base/lib/kinds-and-states.ts'
 import { rotateKey } from '../../server/money/accounts/manage-keys.ts'
 import {
   type Caller,

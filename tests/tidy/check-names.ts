@@ -39,9 +39,9 @@ const SHORTEST = 3
 const keyOf = (names: readonly string[]) => [...new Set(names)].sort().join(' ')
 
 const KNOWN: ReadonlyMap<string, string> = new Map(
-  Object.entries(LISTS)
-    .filter(([, list]) => list.length >= SHORTEST)
-    .map(([name, list]) => [keyOf(list), name] as const),
+  Object.entries(LISTS).flatMap(([name, list]) => {
+    return Array.isArray(list) && list.length >= SHORTEST ? [[keyOf(list), name] as const] : []
+  }),
 )
 
 /** Finds lists and unions that have the members of a shared list, in whatever order. */

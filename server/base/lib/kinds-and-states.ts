@@ -1,7 +1,7 @@
 /**
- * The kinds and states that records, the API, the command line and the console name: each list
- * once, in the order of filters. It is data alone, since the console reads it too. A column that
- * holds one has its own condition in a migration.
+ * The kinds, states and limits that records, the API, the command line and the console name: each
+ * list once, in the order of filters. It is data alone, since the console reads it too. A column
+ * that holds one has its own condition in a migration.
  */
 
 /** The kinds of tasks that the gateway offers. */
@@ -35,6 +35,18 @@ export type AssetKind = (typeof ASSET_KINDS)[number]
 
 /** The states of a result's copy. */
 export const COPY_STATES = ['waiting', 'stored', 'failed'] as const
+
+/** The limits of calls that accounts, keys, subjects of tokens and models may have. */
+export const CALL_LIMITS = ['requests_per_minute', 'tokens_per_minute', 'concurrent_calls'] as const
+type LimitName = (typeof CALL_LIMITS)[number]
+
+/** An absent member means no limit. */
+export type CallLimits = { readonly [Name in LimitName]?: number }
+
+/** Returns an object with the same value for each limit, such as a schema. */
+export function eachLimit<Value>(value: Value): Record<LimitName, Value> {
+  return Object.fromEntries(CALL_LIMITS.map((name) => [name, value])) as Record<LimitName, Value>
+}
 
 /** The terms of a budget: its calls, what of them counts, its period, and its end. */
 export const BUDGET_SCOPES = ['account', 'key', 'member', 'tag', 'end_user'] as const

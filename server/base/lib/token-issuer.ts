@@ -1,4 +1,5 @@
 /** An issuer of tokens that are accepted in place of API keys, as the catalog defines it. */
+import type { CallLimits } from './kinds-and-states.ts'
 
 /** The name of a claim, or a path such as `realm_access.roles` where no claim has that name. */
 export interface ClaimRule {
@@ -24,11 +25,7 @@ export interface TokenIssuer {
   /** Null: every model. */
   readonly models: readonly string[] | null
   /** The limits of each subject. */
-  readonly limits: {
-    readonly requests_per_minute?: number
-    readonly tokens_per_minute?: number
-    readonly concurrent_calls?: number
-  }
+  readonly limits: CallLimits
 }
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/

@@ -1,17 +1,14 @@
 /** Accounts and keys as a configuration file names them: limits and key hashes, never balances. */
+
 import { z } from 'zod'
 import { problemOfTags } from '../../base/lib/call-labels.ts'
+import { type CallLimits, eachLimit } from '../../base/lib/kinds-and-states.ts'
 import { type Nanos, parseAmount } from '../../base/lib/money.ts'
 import { NETWORK_PROBLEM, readNetworks } from '../../base/lib/networks.ts'
-import type { CallLimits } from './accounts.ts'
 
 const count = z.int().min(1)
 const limits = z
-  .strictObject({
-    requests_per_minute: count.optional(),
-    tokens_per_minute: count.optional(),
-    concurrent_calls: count.optional(),
-  } satisfies Record<keyof CallLimits, z.ZodType>)
+  .strictObject(eachLimit(count.optional()))
   .transform((found) => found as CallLimits)
   .default({})
 

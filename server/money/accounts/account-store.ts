@@ -1,8 +1,9 @@
 /** SQL of accounts for operators. */
+
 import type { Sql, TransactionSql } from 'postgres'
 import { holdIdOf } from '../../base/lib/ids.ts'
+import type { CallLimits } from '../../base/lib/kinds-and-states.ts'
 import type { Nanos } from '../../base/lib/money.ts'
-import type { CallLimits } from './accounts.ts'
 
 export interface AccountRow {
   readonly id: string

@@ -1,13 +1,7 @@
 /** The caller that an API key identifies, as the pipeline sees it. */
+import type { CallLimits } from '../../base/lib/kinds-and-states.ts'
 import type { Nanos } from '../../base/lib/money.ts'
 import type { Networks } from '../../base/lib/networks.ts'
-
-/** Limits of an account or key; an absent member means no limit. */
-export interface CallLimits {
-  readonly requests_per_minute?: number
-  readonly tokens_per_minute?: number
-  readonly concurrent_calls?: number
-}
 
 export interface KeyTags {
   /** Tags of every call. */

@@ -1,6 +1,7 @@
 /** SQL of API keys for operators. Only the hash of a key is stored. */
+
 import type { Sql, TransactionSql } from 'postgres'
-import type { CallLimits } from './accounts.ts'
+import type { CallLimits } from '../../base/lib/kinds-and-states.ts'
 
 /** The tags that a key adds to its calls, and what it requires of the calls and their answers. */
 export interface KeyLabels {

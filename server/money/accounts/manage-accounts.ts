@@ -3,6 +3,7 @@
 import type { Sql, TransactionSql } from 'postgres'
 import { CURRENCY_PROBLEM, isCurrency } from '../../base/lib/currencies.ts'
 import { newId } from '../../base/lib/ids.ts'
+import type { CallLimits } from '../../base/lib/kinds-and-states.ts'
 import type { Nanos } from '../../base/lib/money.ts'
 import { readNetworks } from '../../base/lib/networks.ts'
 import { OperatorError } from '../../base/lib/operator-error.ts'
@@ -20,7 +21,6 @@ import {
   updateMedia,
   updateStatus,
 } from './account-store.ts'
-import type { CallLimits } from './accounts.ts'
 import { assignPriceList } from './assign-price-list.ts'
 
 export type { AccountRow, LimitsChange } from './account-store.ts'

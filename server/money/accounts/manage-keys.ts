@@ -1,11 +1,12 @@
 /** API key management for operators. Refusals are OperatorErrors. */
+
 import type { Sql, TransactionSql } from 'postgres'
 import { problemOfTags } from '../../base/lib/call-labels.ts'
 import { newId } from '../../base/lib/ids.ts'
+import type { CallLimits } from '../../base/lib/kinds-and-states.ts'
 import type { Nanos } from '../../base/lib/money.ts'
 import { OperatorError } from '../../base/lib/operator-error.ts'
 import { createApiKey, displayApiKey, hashApiKey } from '../../base/lib/secrets/api-key.ts'
-import type { CallLimits } from './accounts.ts'
 import { lockKeyHolder } from './key-holder-store.ts'
 import {
   type ApiKeyRow,

@@ -1,6 +1,7 @@
 /** Looks up API keys: the only query of every call. */
+
 import type { Sql } from 'postgres'
-import type { CallLimits } from './accounts.ts'
+import type { CallLimits } from '../../base/lib/kinds-and-states.ts'
 
 export interface IdentifiedKeyRow {
   readonly hash: Buffer

@@ -2,6 +2,7 @@
  * The types of the catalog: models with their prices, routes and limits, and channels. The pipeline
  * works on an immutable snapshot, so a catalog change never affects a call in progress.
  */
+import type { CallLimits } from '../../base/lib/kinds-and-states.ts'
 import type { Nanos } from '../../base/lib/money.ts'
 import type { TokenIssuer } from '../../base/lib/token-issuer.ts'
 import type { Unit } from '../../base/lib/units.ts'
@@ -73,10 +74,7 @@ export interface Fallback {
 }
 
 /** Limits of a model; an absent member means no limit. */
-export interface ModelLimits {
-  readonly requests_per_minute?: number
-  readonly tokens_per_minute?: number
-  readonly concurrent_calls?: number
+export interface ModelLimits extends CallLimits {
   /** Upper bound of the output, for the hold of a call that sets no limit itself. */
   readonly max_output_tokens?: number
   readonly max_input_tokens?: number

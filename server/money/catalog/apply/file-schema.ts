@@ -3,7 +3,9 @@
  * with defaults filled in, amounts in their shortest form and times in UTC. Unknown fields are
  * rejected, since a misspelled price would be free.
  */
+
 import { z } from 'zod'
+import { eachLimit } from '../../../base/lib/kinds-and-states.ts'
 import { MODEL_TYPES, type ModelType } from '../catalog.ts'
 import { tokenIssuer } from '../issuers/issuer-schema.ts'
 import { moment, priceList } from '../lists/list-schema.ts'
@@ -55,9 +57,7 @@ const route = z.strictObject({
 })
 
 const limits = z.strictObject({
-  requests_per_minute: atLeastOne.optional(),
-  tokens_per_minute: atLeastOne.optional(),
-  concurrent_calls: atLeastOne.optional(),
+  ...eachLimit(atLeastOne.optional()),
   max_output_tokens: atLeastOne.optional(),
   max_input_tokens: atLeastOne.optional(),
   first_byte_timeout_ms: atLeastOne.max(3_600_000).optional(),

@@ -1,5 +1,6 @@
 /** The schema of the issuers of a catalog file, whose tokens are accepted in place of keys. */
 import { z } from 'zod'
+import { eachLimit } from '../../../base/lib/kinds-and-states.ts'
 import { isIssuerUrl } from '../../../base/lib/token-issuer.ts'
 import { entrySource, modelId, name } from '../price/price-schema.ts'
 
@@ -46,14 +47,7 @@ export const tokenIssuer = z.strictObject({
   tags: claim.optional(),
   end_user: claim.optional(),
   models: z.array(modelId).min(1).max(1000).nullable().default(null),
-  limits: z
-    .strictObject({
-      requests_per_minute: count.exactOptional(),
-      tokens_per_minute: count.exactOptional(),
-      concurrent_calls: count.exactOptional(),
-    })
-    .default({})
-    .describe('Of each subject.'),
+  limits: z.strictObject(eachLimit(count.exactOptional())).default({}).describe('Of each subject.'),
   /** Overrides the file's own, in an export. */
   source: entrySource.optional(),
 })

@@ -1,6 +1,7 @@
 /** The catalog as customers see it: models and prices, without channels. */
 
 import { toPage } from '../../../../base/http/page.ts'
+import { CALL_LIMITS } from '../../../../base/lib/kinds-and-states.ts'
 import { selectPayer } from '../../../../money/accounts/price-list-store.ts'
 import { isSoldIn, type Model } from '../../../../money/catalog/catalog.ts'
 import { priceNameOf } from '../../../../money/catalog/list.ts'
@@ -14,11 +15,7 @@ import type { AdminServices } from '../../services.ts'
 import type { modelsContract } from './contract.ts'
 
 /** Limits that affect callers; timeouts towards upstreams are not among them. */
-const PUBLIC_LIMITS = [
-  ...(['requests_per_minute', 'tokens_per_minute', 'concurrent_calls'] as const),
-  'max_output_tokens' as const,
-  'max_input_tokens' as const,
-]
+const PUBLIC_LIMITS = [...CALL_LIMITS, 'max_output_tokens', 'max_input_tokens'] as const
 
 function describe(model: Model, services: AdminServices) {
   const shown = describeCallableModel(model, services)

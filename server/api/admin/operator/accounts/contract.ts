@@ -2,21 +2,15 @@
 
 import { z } from 'zod'
 import { CURRENCY_PROBLEM, isCurrency } from '../../../../base/lib/currencies.ts'
-import { CREDIT_KINDS } from '../../../../base/lib/kinds-and-states.ts'
+import { CREDIT_KINDS, eachLimit } from '../../../../base/lib/kinds-and-states.ts'
 import { amount, page, paging, text, time } from '../../common-schemas.ts'
 import { area, type Routes } from '../../route.ts'
 
-const limits = z.object({
-  requests_per_minute: z.int().min(1).optional(),
-  tokens_per_minute: z.int().min(1).optional(),
-  concurrent_calls: z.int().min(1).optional(),
-})
+const limits = z.object(eachLimit(z.int().min(1).optional()))
 
-const limitsChange = z.strictObject({
-  requests_per_minute: z.int().min(1).nullish().describe('null removes the limit.'),
-  tokens_per_minute: z.int().min(1).nullish(),
-  concurrent_calls: z.int().min(1).nullish(),
-})
+const limitsChange = z.strictObject(
+  eachLimit(z.int().min(1).nullish().describe('null removes the limit.')),
+)
 
 export const operatorAccount = z.object({
   id: z.string(),
