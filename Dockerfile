@@ -11,7 +11,8 @@ COPY . .
 RUN node scripts/build.mjs --force && node scripts/build-sbom.mjs > sbom.cdx.json
 # The pinned Node and the embedded PostgreSQL are optional packages: the image has its own Node, and
 # its database is another container.
-RUN npm ci --omit=dev --omit=optional --no-audit --no-fund && sh deploy/docker/collect.sh /app
+RUN npm ci --omit=dev --omit=optional --no-audit --no-fund && sh deploy/docker/collect.sh /app \
+ && node deploy/docker/compile.mjs /app
 # Node needs one library that the base does not have.
 RUN mkdir /libraries && cp -L /usr/lib/*-linux-gnu/libatomic.so.1 /libraries/
 

@@ -8,8 +8,10 @@ if (process.argv[2] === 'serve') {
   restartWithFlags()
 }
 // Types are stripped and modules compiled once per version of a file instead of at every start. If
-// the folder cannot be written, starts only take longer.
-enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'compile'))
+// the folder cannot be written, starts only take longer. It is portable, because an image is built
+// in another folder than it runs in (deploy/docker/compile.mjs).
+const compiled = join(import.meta.dirname, '..', 'node_modules', '.cache', 'compile')
+enableCompileCache({ directory: compiled, portable: true })
 const { runCommandLine } = await import('./lib/run.ts')
 // Flushed at once, because a killed gateway would never write it.
 flushCompileCache()

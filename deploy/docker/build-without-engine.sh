@@ -32,6 +32,7 @@ cp "$node" "$work/root/usr/local/bin/node"
 "$node" scripts/build-sbom.mjs > sbom.cdx.json
 npm ci --omit=dev --omit=optional --no-audit --no-fund --loglevel=error
 sh deploy/docker/collect.sh "$work/root/app"
+"$work/root/usr/local/bin/node" deploy/docker/compile.mjs "$work/root/app"
 
 container=$(buildah from --format docker scratch)
 buildah copy -q "$container" "$work/root" /

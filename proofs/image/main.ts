@@ -23,6 +23,8 @@ for (const program of ['buildah', 'runc']) {
   process.exit(2)
 }
 
+/** Far fewer files than a gateway's modules take. */
+const COMPILED_MIN = 500
 const SMOKE = join(import.meta.dirname, '..', '..', 'deploy', 'docker', 'smoke-test.mjs')
 const conditions = readConditions('npm run prove:image')
 const name = `tributary-proof-${process.pid}`
@@ -110,6 +112,18 @@ async function checkFiles(gateway: Container): Promise<void> {
   check('the health check passes', (await gateway.exec(test)).code === 0, test.join(' '))
 }
 
+/** The engine must find what was compiled when the image was built. */
+async function checkCompiled(gateway: Container): Promise<void> {
+  const { output } = await gateway.exec(inNode("readFileSync('/proc/1/cmdline', 'utf8')"))
+  const flags = output.split('\0').filter((word) => word.startsWith('--'))
+  const list = `const { enableCompileCache, getCompileCacheDir } = require('node:module')
+    enableCompileCache({ directory: '/app/node_modules/.cache/compile', portable: true })
+    console.log(require('node:fs').readdirSync(getCompileCacheDir()).length)`
+  const listed = await gateway.exec(['/usr/local/bin/node', ...flags, '-e', list])
+  const files = Number(listed.output)
+  check('its modules are compiled', files > COMPILED_MIN, `${files} files`)
+}
+
 /** A stream that runs while the container is stopped must end whole. */
 async function checkStop(gateway: Container): Promise<void> {
   const content = '[[chunks:20]] [[chunk-delay:50]]'
@@ -151,6 +165,7 @@ try {
     })
     await checkProcess(gateway)
     await checkFiles(gateway)
+    await checkCompiled(gateway)
     smoke()
     await checkStop(gateway)
   } finally {

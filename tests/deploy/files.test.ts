@@ -2,8 +2,18 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { listVariables } from '../../server/api/config/config.ts'
 import { startServer } from '../support/servers/local-server.ts'
@@ -166,6 +176,34 @@ test('the health check follows /healthz', async (t) => {
   assert.equal(await run(), 1)
   await server.stop()
   assert.equal(await run(), 1)
+})
+
+test('the modules of an image are compiled as its gateway looks for them', (t) => {
+  const app = mkdtempSync(join(tmpdir(), 'tributary-app-'))
+  t.after(() => rmSync(app, { recursive: true, force: true }))
+  const modules = ['bin/lib/run.ts', 'bin/commands/run/serve.ts', 'server/main.ts']
+  const flags = "export const ENGINE_FLAGS: readonly string[] = ['--expose-gc']"
+  for (const path of [...modules, 'bin/lib/engine-flags.ts']) {
+    mkdirSync(dirname(join(app, path)), { recursive: true })
+    writeFileSync(join(app, path), flags)
+  }
+  const script = join(ROOT, 'deploy', 'docker', 'compile.mjs')
+  // That of the tests would take its place.
+  const { NODE_COMPILE_CACHE: _, ...env } = process.env
+  const { status, stderr } = spawnSync(process.execPath, [script, app], { env })
+  assert.equal(status, 0, String(stderr))
+  const folder = join(app, 'node_modules', '.cache', 'compile')
+  const look = `const { enableCompileCache, getCompileCacheDir } = require('node:module')
+    enableCompileCache({ directory: ${JSON.stringify(folder)}, portable: true })
+    console.log(getCompileCacheDir())`
+  const { stdout } = spawnSync(process.execPath, ['--expose-gc', '-e', look], { env })
+  const found = String(stdout).trim()
+  const files = globSync('*', { cwd: found })
+  assert.ok(files.length >= modules.length, `${files.length} files`)
+  for (const file of files) assert.equal(statSync(join(found, file)).mode & 0o777, 0o444)
+  for (const build of ['Dockerfile', 'deploy/docker/build-without-engine.sh']) {
+    assert.match(read(build), /deploy\/docker\/compile\.mjs/)
+  }
 })
 
 test('the bill of materials has the packages of production, each with its digest', () => {
