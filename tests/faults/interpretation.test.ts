@@ -54,6 +54,11 @@ const BEFORE_AUDIO: readonly (readonly [title: string, script: Script, expected:
     { end: { atBytes: 0, how: 'reset' } },
     { status: 502, outcome: 'failed' },
   ],
+  [
+    'the session ends before it starts',
+    { end: { atBytes: 0, how: 'finish' } },
+    { status: 502, outcome: 'failed' },
+  ],
 ]
 
 for (const [title, script, expected] of BEFORE_AUDIO) {

@@ -18,7 +18,7 @@ export interface Script {
   readonly fail?: { readonly atBytes: number; readonly code: number; readonly message: string }
   readonly end?: {
     readonly atBytes: number
-    readonly how: 'reset' | 'close' | 'silence' | 'text' | 'junk' | 'cancel'
+    readonly how: 'reset' | 'close' | 'silence' | 'text' | 'junk' | 'cancel' | 'finish'
   }
   readonly usage?: 'none' | 'empty' | 'input' | 'totals' | 'negative'
   /** Of synthesised speech, for each sentence. */
@@ -136,6 +136,7 @@ function serveSession(socket: WebSocket, session: VendorSession, script: () => S
   }
   const end = (how: NonNullable<Script['end']>['how']) => {
     if (how === 'cancel') say(151)
+    else if (how === 'finish') say(152)
     else if (how === 'text') socket.send('not binary')
     else if (how === 'junk') socket.send(Buffer.from([0x0a, 0xff]))
     else if (how === 'close') socket.close(1000)

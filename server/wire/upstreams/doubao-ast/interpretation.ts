@@ -109,6 +109,8 @@ function createAnswerBody(session: AstSession, mode: 's2t' | 's2s'): AnswerBody 
     body.destroy(failure)
   }
   const finish = () => {
+    // Does nothing to a session that has started.
+    start.reject(new UpstreamFailure('failed', { message: 'the session ended before its start' }))
     if (mode === 's2t') body.push(JSON.stringify(session.texts()))
     body.push(null)
     socket?.close()
