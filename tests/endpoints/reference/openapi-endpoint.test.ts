@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { z } from 'zod'
+import { openapi } from '../../../server/api/endpoints/reference/openapi-endpoint.ts'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
 
 let gateway: TestGateway
@@ -130,4 +131,22 @@ test('every body of a request has an example', async () => {
 test('405 for other methods', async () => {
   const answer = await fetch(`${gateway.url}/openapi.json`, { method: 'DELETE' })
   assert.equal(answer.status, 405)
+})
+
+test('a document that could not be written is written for the next request', async () => {
+  let calls = 0
+  const services = {
+    publicUrl: 'https://gateway.test',
+    endpoints() {
+      calls += 1
+      if (calls === 1) throw new Error('not yet')
+      return []
+    },
+  } as never
+  // An answer that has begun takes nothing.
+  const context = { response: { headersSent: true } } as never
+  await assert.rejects(openapi.handle(context, services), /not yet/)
+  await openapi.handle(context, services)
+  await openapi.handle(context, services)
+  assert.equal(calls, 2)
 })

@@ -13,7 +13,11 @@ const documents = new WeakMap<PlainServices, Promise<Buffer>>()
 function documentOf(services: PlainServices): Promise<Buffer> {
   const known = documents.get(services)
   if (known) return known
-  const document = writeDocument(services)
+  const document = writeDocument(services).catch((cause) => {
+    // The next request tries again.
+    documents.delete(services)
+    throw cause
+  })
   documents.set(services, document)
   return document
 }
