@@ -15,6 +15,11 @@ export function isPage({ headers }: WireResponse): boolean {
   return /^text\/html\b/i.test(asString(headers['content-type']) ?? '')
 }
 
+/** Returns true for an answer whose content type is that of events. */
+export function isCalledEvents({ headers }: WireResponse): boolean {
+  return /^text\/event-stream\b/i.test(asString(headers['content-type']) ?? '')
+}
+
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024
 /** The bytes, and what they are parsed to, or were compressed to. */
 const WHOLE_FACTOR = 2

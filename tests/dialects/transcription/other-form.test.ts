@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Relay } from '../../../server/wire/dialects/relay.ts'
 import {
+  createPlainEvents,
   createTranscriptBody,
   createTranscriptStream,
 } from '../../../server/wire/dialects/transcription/other-form.ts'
@@ -26,15 +27,17 @@ const usageOf = ({ seconds }: Spoken) => ({ usage: { type: 'duration', seconds }
 const writeDocument = (said: Spoken) =>
   JSON.stringify({ text: said.parts.join(''), ...usageOf(said) })
 
+const toEvents = (events: readonly object[]) =>
+  events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+const deltasOf = ({ parts }: Spoken) =>
+  parts.map((delta) => ({ type: 'transcript.text.delta', delta }))
+
 function writeEvents(said: Spoken): string {
-  const text = said.parts.join('')
-  const deltas = said.parts.map((delta) => ({ type: 'transcript.text.delta', delta }))
-  return [...deltas, { type: 'transcript.text.done', text, ...usageOf(said) }]
-    .map((event) => `data: ${JSON.stringify(event)}\n\n`)
-    .join('')
+  const done = { type: 'transcript.text.done', text: said.parts.join(''), ...usageOf(said) }
+  return toEvents([...deltasOf(said), done])
 }
 
-function pass(relay: Relay, sent: string, sizes: readonly number[]): string {
+function pass(relay: Relay, sent: string | Buffer, sizes: readonly number[]): string {
   const bytes = Buffer.from(sent)
   const out: Buffer[] = []
   for (let at = 0, index = 0; at < bytes.length; index += 1) {
@@ -80,4 +83,99 @@ test('a document without a text is an error in both forms', () => {
       assert.ok(relay.report().error, document)
     }
   }
+})
+
+const WHOLE = { createTranscriptBody, createPlainEvents }
+const DONE = 'transcript.text.done'
+
+/** What may come before events and between them. */
+const openings = fc.constantFrom('', '\ufeff', '\n', '\r\n\r\n', ': wait\n\n', '\ufeff\n: \n')
+/** Lines of the same event in the ways that vendors write them. */
+const writings = fc.constantFrom(
+  (type: string, event: object) => `data: ${JSON.stringify({ type, ...event })}\n\n`,
+  (type: string, event: object) => `data:${JSON.stringify({ type, ...event })}\r\n\r\n`,
+  (type: string, event: object) => `event: ${type}\ndata: ${JSON.stringify(event)}\n\n`,
+  (type: string, event: object) => `id: 7\nevent: ${type}\ndata: ${JSON.stringify(event)}\r\r`,
+  (type: string, event: object) => `retry: 9\ndata: ${JSON.stringify({ type, ...event })}\n\n`,
+)
+
+test('events are a transcript from their last brace on; cut before it they cannot be read', () => {
+  const share = fc.double({ min: 0, max: 1, noNaN: true })
+  fc.assert(
+    fc.property(spoken, cuts, openings, writings, share, (said, sizes, opening, write, at) => {
+      const text = said.parts.join('')
+      const sent = Buffer.from(
+        opening +
+          said.parts.map((delta) => write('transcript.text.delta', { delta })).join('') +
+          write(DONE, { text, ...usageOf(said) }),
+      )
+      const end = sent.lastIndexOf('}') + 1
+      assert.deepEqual(JSON.parse(pass(createTranscriptBody(), sent, sizes)), {
+        text,
+        ...usageOf(said),
+      })
+      assert.equal(pass(createPlainEvents(), sent, sizes), sent.toString())
+      for (const create of Object.values(WHOLE)) {
+        for (const length of [end, sent.length]) {
+          const relay = create()
+          pass(relay, sent.subarray(0, length), sizes)
+          assert.deepEqual(relay.report().usage, { second: said.seconds })
+        }
+      }
+      // From the first byte of a field on: less may be any text.
+      const start = sent.indexOf(':') + 1
+      const cut = sent.subarray(0, start + Math.floor(at * (end - 1 - start)))
+      for (const create of Object.values(WHOLE)) {
+        assert.throws(() => pass(create(), cut, sizes), /cut off/, cut.toString())
+      }
+    }),
+  )
+})
+
+test('what is no event is read as the whole answer: an error where a document was requested', () => {
+  const others = [
+    '<html><body>502 Bad Gateway</body></html>',
+    'upstream overloaded',
+    'database: queue full',
+    '"queue full"',
+    '"data: {}"',
+    '[{"error":{"message":"busy"}}]',
+    'dat',
+    '\n\n',
+    '',
+  ]
+  for (const other of others) {
+    for (const size of [1, 3, 100]) {
+      const body = createTranscriptBody()
+      pass(body, other, [size])
+      assert.ok(body.report().error, other)
+      assert.equal(body.report().outputBytes, 0)
+      assert.equal(pass(createPlainEvents(), other, [size]), other)
+    }
+  }
+})
+
+test('an error event is the refusal, whatever came before it, unless the transcript is there', () => {
+  const errors = [
+    [{ type: 'error', message: 'busy' }, 'busy'],
+    [{ type: 'error', error: { message: 'busy' } }, 'busy'],
+    [{ error: { message: 'busy' } }, 'busy'],
+    [{ type: 'error', error: 'busy' }, 'upstream provider error'],
+  ] as const
+  fc.assert(
+    fc.property(spoken, cuts, fc.constantFrom(...errors), (said, sizes, [event, message]) => {
+      for (const create of Object.values(WHOLE)) {
+        for (const before of [[], deltasOf(said)]) {
+          const relay = create()
+          assert.equal(pass(relay, toEvents([...before, event]), sizes), '')
+          const error = { type: 'server_error', message }
+          assert.deepEqual(relay.report(), { outputBytes: 0, finished: true, error })
+        }
+        const relay = create()
+        assert.notEqual(pass(relay, writeEvents(said) + toEvents([event]), sizes), '')
+        assert.equal(relay.report().error, undefined)
+        assert.deepEqual(relay.report().usage, { second: said.seconds })
+      }
+    }),
+  )
 })

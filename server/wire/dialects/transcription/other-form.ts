@@ -3,13 +3,20 @@
  * events of a transcript, or events in place of a document.
  */
 import { asString, isObject, member, tryParseJson } from '../../../base/lib/json.ts'
+import { beginsEvents } from '../begins-document.ts'
 import { chainAfterReading } from '../chain.ts'
 import { decideOnFirstByte } from '../chat/expect-body.ts'
-import type { Relay } from '../relay.ts'
+import type { Relay, RelayReport } from '../relay.ts'
 import { createSseParser } from '../sse.ts'
 import { createBodyTap } from '../tap.ts'
 import { createUnfolder } from '../unfold-document.ts'
-import { createTranscriptTap, readTranscription, TEXT_DELTA, TEXT_DONE } from './read-usage.ts'
+import {
+  createPlainTap,
+  createTranscriptTap,
+  readTranscription,
+  TEXT_DELTA,
+  TEXT_DONE,
+} from './read-usage.ts'
 
 /** Creates a relay for a caller who requested events. */
 export function createTranscriptStream(): Relay {
@@ -22,10 +29,73 @@ export function createTranscriptStream(): Relay {
 
 /** Creates a relay for a caller who requested `json` or `verbose_json`. */
 export function createTranscriptBody(): Relay {
-  const whole = createBodyTap(readTranscription)
-  return decideOnFirstByte(whole, (isJson) => {
-    return isJson ? whole : chainAfterReading(createTranscriptTap(), createCollector())
+  return expectEvents(createBodyTap(readTranscription), ({ text, usage }) => {
+    return Buffer.from(JSON.stringify({ text, ...(isObject(usage) ? { usage } : {}) }))
   })
+}
+
+/** Creates a relay for `text`, `srt` and `vtt` that are called events: events pass unchanged. */
+export function createPlainEvents(): Relay {
+  return expectEvents(createPlainTap(), (_transcript, body) => body)
+}
+
+/**
+ * Wraps a relay that reads a whole answer: events are read as such, and `write` returns what the
+ * caller gets of them. Their first bytes may come in pieces, so the whole answer decides.
+ */
+function expectEvents(
+  relay: Relay,
+  write: (transcript: Transcript, body: Buffer) => Buffer,
+): Relay {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  let report = relay.report()
+  return {
+    push(chunk) {
+      chunks.push(chunk)
+      bytes += chunk.length
+      return undefined
+    },
+    end() {
+      const [first] = chunks
+      const body = chunks.length === 1 && first ? first : Buffer.concat(chunks)
+      if (!beginsEvents(body)) {
+        relay.push(body)
+        const out = relay.end()
+        report = relay.report()
+        return out
+      }
+      const events = readEvents(body)
+      report = events.report
+      return events.transcript && write(events.transcript, body)
+    },
+    fail: () => undefined,
+    report: () => report,
+    heldBytes: () => bytes,
+  }
+}
+
+interface Transcript {
+  readonly text: string
+  readonly usage: unknown
+}
+
+/**
+ * Reads the events of a whole answer: the transcript, or the vendor's error without output. Throws
+ * for an answer that ends before either of them.
+ */
+function readEvents(body: Buffer): { report: RelayReport; transcript?: Transcript } {
+  const tap = createTranscriptTap()
+  const collector = createCollector()
+  for (const reader of [tap, collector]) {
+    reader.push(body)
+    reader.end()
+  }
+  const { error, ...report } = tap.report()
+  const transcript = collector.take()
+  if (transcript) return { report, transcript }
+  if (error) return { report: { ...report, outputBytes: 0, finished: true, error } }
+  throw new Error('the events of the transcript are cut off')
 }
 
 /** Writes the events of a document; none for an error, which its reading reports. */
@@ -40,33 +110,27 @@ function writeEvents(body: Buffer): string {
     .join('')
 }
 
-/** Collects events into one document. */
-function createCollector(): Relay {
+/** Collects events into one transcript, which is complete once the last of them is. */
+function createCollector() {
   const deltas: string[] = []
   let whole: string | undefined
   let usage: unknown
-  let bytes = 0
+  let isDone = false
   const parser = createSseParser({
-    onEvent: ({ data }) => {
+    onEvent({ event: name, data }) {
       const event = tryParseJson(Buffer.from(data))
       deltas.push(asString(member(event, 'delta')) ?? '')
       whole = asString(member(event, 'text')) ?? whole
       usage = member(event, 'usage') ?? usage
+      // Of a last event that is cut off, the name may be there.
+      isDone ||= isObject(event) && (event.type ?? name) === TEXT_DONE
     },
   })
   return {
-    push(chunk) {
-      bytes += chunk.length
-      parser.push(chunk)
-      return undefined
+    push: parser.push,
+    end: parser.end,
+    take: (): Transcript | undefined => {
+      return isDone ? { text: whole ?? deltas.join(''), usage } : undefined
     },
-    end() {
-      parser.end()
-      const text = whole ?? deltas.join('')
-      return Buffer.from(JSON.stringify({ text, ...(isObject(usage) ? { usage } : {}) }))
-    },
-    fail: () => undefined,
-    report: () => ({ outputBytes: 0, finished: true }),
-    heldBytes: () => bytes,
   }
 }

@@ -116,12 +116,12 @@ export function createTranscriptTap(): Relay {
 function readEvent(report: RelayReport, name: string, event: unknown): RelayReport {
   const delta = asString(member(event, 'delta')) ?? ''
   const outputBytes = report.outputBytes + Buffer.byteLength(delta)
-  const error = member(event, 'error')
-  if (isObject(error)) {
-    const message = asString(member(error, 'message')) ?? 'upstream provider error'
-    return { ...keepLarger(report, event), error: { type: 'server_error', message } }
+  const type = member(event, 'type') ?? name
+  if (isObject(member(event, 'error'))) {
+    return { ...keepLarger(report, event), error: readError(event) }
   }
-  const finished = report.finished || (member(event, 'type') ?? name) === TEXT_DONE
+  if (type === 'error') return { ...keepLarger(report, event), error: readError({ error: event }) }
+  const finished = report.finished || type === TEXT_DONE
   const isStated = finished || isObject(member(event, 'usage'))
   return { ...(isStated ? keepLarger(report, event) : report), outputBytes, finished }
 }

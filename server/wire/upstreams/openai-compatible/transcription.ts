@@ -4,16 +4,18 @@
  */
 import { Readable } from 'node:stream'
 import { mainLanguage } from '../../../base/lib/text/fold-language.ts'
+import type { Relay } from '../../dialects/relay.ts'
 import { nameRecording, RECORDING_HEAD_BYTES } from '../../dialects/transcription/measure-audio.ts'
 import {
+  createPlainEvents,
   createTranscriptBody,
   createTranscriptStream,
 } from '../../dialects/transcription/other-form.ts'
 import { createPlainTap } from '../../dialects/transcription/read-usage.ts'
 import { PLAIN_TYPES } from '../../dialects/transcription/write-transcript.ts'
-import { isDocument, isPage } from '../read-json.ts'
+import { isCalledEvents, isDocument, isPage } from '../read-json.ts'
 import type { CallRequest, RequestFile, UpstreamAnswer } from '../upstream.ts'
-import type { Wire } from '../wire.ts'
+import type { Wire, WireResponse } from '../wire.ts'
 import { answerCall, type Call } from './forward.ts'
 import { readCompatibleFailure } from './read-failure.ts'
 import { buildUrl, identityHeaders } from './request.ts'
@@ -51,11 +53,21 @@ async function send(wire: Wire, call: Call, path: string): Promise<UpstreamAnswe
   // A model that cannot stream answers with a document in any case.
   const stream = request.stream && !isDocument(response)
   const plain = PLAIN_TYPES[String(value.response_format)]
-  const whole = plain ? createPlainTap(isPage(response)) : createTranscriptBody()
+  // Subtitles cannot be made from events, which stay what they are.
+  const type = plain && isCalledEvents(response) ? EVENTS : plain
+  const relay = stream ? createTranscriptStream() : createWhole(type, response)
   return {
-    ...answerCall(call, response, stream ? createTranscriptStream() : whole, stream),
-    headers: { 'content-type': stream ? 'text/event-stream' : (plain ?? 'application/json') },
+    ...answerCall(call, response, relay, stream),
+    headers: { 'content-type': stream ? EVENTS : (type ?? 'application/json') },
   }
+}
+
+const EVENTS = 'text/event-stream'
+
+/** `type` is that of the answer to the caller, absent for a document. */
+function createWhole(type: string | undefined, response: WireResponse): Relay {
+  if (type === undefined) return createTranscriptBody()
+  return type === EVENTS ? createPlainEvents() : createPlainTap(isPage(response))
 }
 
 /** This protocol knows languages without regions. */
