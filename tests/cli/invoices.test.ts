@@ -118,6 +118,26 @@ for (const separator of [';', '\t']) {
   }
 }
 
+for (const separator of ['\t,', ',\t', '\t;', '\t\t,']) {
+  for (const end of ['', '\t']) {
+    const named = JSON.stringify(separator)
+    test(`tabs beside fields are blanks: ${named} between, ${JSON.stringify(end)} after`, async () => {
+      const rows = [Object.values(MAP), ['2026-05-01', 'a', '1.5', 'EUR']]
+      const text = rows.map((fields) => `${fields.join(separator)}${end}\r\n`).join('')
+      assert.equal((await read(text, MAP)).amount, 1_500_000_000n)
+    })
+  }
+}
+
+test('empty headers and headers in quotes count where tabs separate', async () => {
+  for (const header of ['Day\t\t\tCost, net', 'Day\t""\t\t"Cost, net"\t\t']) {
+    const width = header.split('\t').length
+    const row = ['2026-05-01', '', '', '1.5', '', ''].slice(0, width).join('\t')
+    const { amount } = await read(`${header}\n${row}`, { date: 'Day', amount: 'Cost, net' })
+    assert.equal(amount, 1_500_000_000n)
+  }
+})
+
 for (const costs of [['0,5', '1.234'], ['1.5', '0,125'], ['1,2,3'], ['1.2,3'], ['1.23.4,5']]) {
   test(`amounts of ${costs} between semicolons are refused`, async () => {
     await assert.rejects(read(table(';', ...costs), NET), OperatorError)

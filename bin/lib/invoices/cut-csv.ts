@@ -16,17 +16,21 @@ const SEPARATORS = [',', ';', '\t'] as const
 
 export type Separator = (typeof SEPARATORS)[number]
 
-/** Returns what the fields of the first row are separated by: what is there most often. */
+/**
+ * Returns what the fields of the first row are separated by: what is there most often. Tabs beside
+ * another separator and at the end of the row are blanks.
+ */
 export function readSeparator(path: string): Separator {
   const file = openSync(path, 'r')
   const bytes = Buffer.alloc(ROW_BYTES_MAX)
   const text = bytes.toString('utf8', 0, readSync(file, bytes))
   closeSync(file)
   const [row = ''] = text
-    .replaceAll(/"[^"]*"/g, '')
+    .replaceAll(/"[^"]*"/g, '""')
     .trimStart()
     .split(/[\r\n]/, 1)
-  const count = (separator: Separator) => row.split(separator).length
+  const fields = row.replaceAll(/[^,;]+/g, (field) => field.trim())
+  const count = (separator: Separator) => fields.split(separator).length
   return SEPARATORS.reduce((most, one) => (count(one) > count(most) ? one : most))
 }
 
