@@ -16,6 +16,14 @@ for (const language of ['en', 'zh'] as const) {
     }
   })
 
+  test(`${language}: a unit without words is shown as its name`, () => {
+    for (const unit of ['later_unit', 'constructor', 'toString']) {
+      assert.equal(words.units(unit), unit)
+      assert.ok(words.per(1, unit).includes(unit))
+      assert.ok(words.per(1_000_000, unit).includes(unit))
+    }
+  })
+
   test(`${language}: every fact has words`, () => {
     const conditions = {
       service_tier: ['flex', 'batch'],

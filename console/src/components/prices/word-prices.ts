@@ -5,7 +5,6 @@ import type { Language } from '../../lib/language.ts'
 import { fillText } from '../../lib/texts.ts'
 import { messages } from './price-words-messages.ts'
 
-const ROWS: Readonly<Record<string, (typeof UNIT_ROWS)[Unit]>> = UNIT_ROWS
 const ONE = 0
 const MANY = 1
 
@@ -16,13 +15,17 @@ function isKnown(key: string): key is Known {
   return Object.hasOwn(messages.en, key)
 }
 
+function isUnit(name: string): name is Unit {
+  return Object.hasOwn(UNIT_ROWS, name)
+}
+
 /** Returns the words of one language; pages use usePriceWords. */
 export function wordPrices(language: Language) {
   const say = (key: Known, values: Values = {}) => fillText(messages[language][key], values)
   const word = (key: string, absent: string) => (isKnown(key) ? say(key) : absent)
 
   const wordUnit = (unit: string, number: typeof ONE | typeof MANY) =>
-    ROWS[unit]?.[language][number] ?? unit
+    isUnit(unit) ? UNIT_ROWS[unit][language][number] : unit
 
   function describeRange(name: string, { min, below }: Range): string {
     const unit = word(name, name)
