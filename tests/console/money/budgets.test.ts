@@ -80,6 +80,25 @@ describe('budgets', { skip: noBrowser }, () => {
     await leave(watched)
   })
 
+  test('an alert of a kind that the page does not know is shown without a link', async () => {
+    const watched = await stage.signedIn('/alerts')
+    const { page } = watched
+    await page.getByRole('row', { name: /of the budget used/ }).waitFor()
+    // As a later gateway answers.
+    await page.route('**/admin/v1/**/alerts*', async (route) => {
+      const answer = await route.fetch()
+      const text = await answer.text()
+      await route.fulfill({ json: JSON.parse(text.replaceAll('budget.threshold', 'event.later')) })
+    })
+    await page.reload()
+    const later = page.getByRole('row', { name: /event\.later/ })
+    await later.getByRole('button').click()
+    const alert = page.getByRole('dialog', { name: 'event.later' })
+    await alert.getByText('None: no mail server').waitFor()
+    assert.equal(await alert.getByRole('link').count(), 0)
+    await leave(watched)
+  })
+
   test('of an operator: an owner sees its end users and changes nothing', async () => {
     const money = 1_000_000_000n
     const terms = { scope: 'end_user', time_zone: 'Asia/Shanghai' } as const

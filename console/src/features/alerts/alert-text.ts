@@ -1,5 +1,9 @@
 /** Puts an alert into one sentence. */
-import { type AlertEvent, BUDGET_SCOPES } from '../../../../server/base/lib/kinds-and-states.ts'
+import {
+  ALERT_EVENTS,
+  type AlertEvent,
+  BUDGET_SCOPES,
+} from '../../../../server/base/lib/kinds-and-states.ts'
 import { formatMoney, formatNumber, formatTime } from '../../lib/format.ts'
 import type { Language } from '../../lib/language.ts'
 
@@ -50,8 +54,22 @@ const SENTENCES: Readonly<Record<AlertEvent, (members: Members) => string>> = {
   'books.unbalanced': ({ t, text }) => t('booksText', { failed: text('failed') }),
 }
 
-/** Returns one sentence. */
+/** Returns false for the events of a later gateway, to which an open console may be connected. */
+export function isKnownEvent(event: string): event is AlertEvent {
+  return ALERT_EVENTS.some((known) => known === event)
+}
+
+/** Names the event of an alert. */
+export function nameOfAlert(
+  { event }: Pick<Alert, 'event'>,
+  { t }: { readonly t: (word: AlertEvent) => string },
+): string {
+  return isKnownEvent(event) ? t(event) : event
+}
+
+/** Returns one sentence, or the event if it is not known. */
 export function textOfAlert({ event, members, currency }: Alert, wording: Wording): string {
+  if (!isKnownEvent(event)) return event
   const { language } = wording
   const text = (name: string) => String(members[name] ?? '')
   const money = (name: string) =>

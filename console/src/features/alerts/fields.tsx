@@ -6,7 +6,7 @@ import { StatusBadge, type Tone } from '../../components/state/status-badge.tsx'
 import { WorkStatus } from '../../components/state/work-status.tsx'
 import { AccountName } from '../../components/text/account-name.tsx'
 import type { RowOf } from '../../lib/use-admin.ts'
-import { textOfAlert } from './alert-text.ts'
+import { isKnownEvent, nameOfAlert, textOfAlert } from './alert-text.ts'
 import type { messages } from './messages.ts'
 
 export type Alert = RowOf<'GET /operator/alerts'>
@@ -16,7 +16,9 @@ const FIELDS: RowFields<Alert, Words> = [
   {
     word: 'event',
     place: 1,
-    show: (alert, { t }) => <StatusBadge tone={toneOf(alert)} label={t(alert.event)} />,
+    show: (alert, wording) => (
+      <StatusBadge tone={toneOf(alert)} label={nameOfAlert(alert, wording)} />
+    ),
   },
   { word: 'what', place: 3, wide: true, show: (alert, wording) => textOfAlert(alert, wording) },
   { key: 'at', as: 'time', place: 0 },
@@ -65,6 +67,7 @@ const TONES: Readonly<Record<AlertEvent, Tone>> = {
 }
 
 function toneOf({ event, members }: Alert): Tone {
+  if (!isKnownEvent(event)) return 'quiet'
   const isUsedUp = event === 'budget.threshold' && Number(members.threshold) >= 100
   return isUsedUp ? 'bad' : TONES[event]
 }

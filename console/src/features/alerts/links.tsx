@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import type { AlertEvent } from '../../../../server/base/lib/kinds-and-states.ts'
 import { TextLink } from '../../components/links.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
+import { isKnownEvent } from './alert-text.ts'
 import type { Alert } from './fields.tsx'
 import { messages } from './messages.ts'
 
@@ -25,10 +26,10 @@ export function AlertLinks({ alert }: { readonly alert: Alert }) {
   const t = useMessages(messages)
   const { event, members, webhook, account_id: accountId } = alert
   const account = accountId ?? ''
-  const Cause = CAUSES[event]
+  const Cause = isKnownEvent(event) ? CAUSES[event] : undefined
   return (
     <Group gap="md">
-      <Cause account={account} members={members} />
+      {Cause ? <Cause account={account} members={members} /> : null}
       {webhook ? (
         <TextLink to="/webhooks" search={{ account, id: webhook.delivery_id }} size="sm">
           {t('toDelivery')}

@@ -5,6 +5,7 @@ import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useListState } from '../../lib/list-state.ts'
 import { useAdminPages } from '../../lib/use-admin.ts'
+import { nameOfAlert } from './alert-text.ts'
 import { OPERATOR_FIELDS } from './fields.tsx'
 import { AlertLinks } from './links.tsx'
 import { messages } from './messages.ts'
@@ -33,7 +34,7 @@ export function Page() {
       rowId={(row) => row.id}
       icon="bell"
       drawer={{
-        title: ({ event }, wording) => wording.t(event),
+        title: nameOfAlert,
         above: (row) => <AlertLinks alert={row} />,
       }}
     />

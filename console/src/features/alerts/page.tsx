@@ -7,6 +7,7 @@ import { useMessages } from '../../lib/i18n.tsx'
 import { useListState } from '../../lib/list-state.ts'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdminPages } from '../../lib/use-admin.ts'
+import { nameOfAlert } from './alert-text.ts'
 import { ALERT_FIELDS } from './fields.tsx'
 import { AlertLinks } from './links.tsx'
 import { messages } from './messages.ts'
@@ -47,7 +48,7 @@ export function Page() {
       rowId={(row) => row.id}
       icon="bell"
       drawer={{
-        title: ({ event }, wording) => wording.t(event),
+        title: nameOfAlert,
         above: (row) => <AlertLinks alert={row} />,
       }}
     />
