@@ -9,7 +9,7 @@ import type { VideoRules } from '../dialects/video/content.ts'
 import { readVideoOrder, type VideoOrder } from '../dialects/video/order.ts'
 import { UpstreamFailure } from './failure.ts'
 import { type KeyedChannel, sendWithKey } from './send-with-key.ts'
-import { isUnknownTask, readTaskStatus, submittedAs } from './task-answer.ts'
+import { isUnknownTask, readTaskStatus, refuseEnvelope, submittedAs } from './task-answer.ts'
 import type {
   ListedTask,
   PreparedTask,
@@ -85,6 +85,7 @@ export function restTasks<Settings extends TaskChannel>({
       const response = await sendWithKey(wire, keyed, 'GET', path)
       if (await isUnknownTask(response)) return { state: 'gone' }
       const document = await poll.read(response)
+      refuseEnvelope(document.status, document[submit.id])
       const verdict = poll.verdict?.(document)
       if (verdict) return verdict
       const task = poll.task?.(document, response.status) ?? document

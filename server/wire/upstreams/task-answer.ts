@@ -72,6 +72,19 @@ export function readTaskStatus(word: unknown): TaskStatus | undefined {
   return typeof word === 'string' ? STATUS_OF.get(word.trim().toLowerCase()) : undefined
 }
 
+/** Words that envelopes of answers to any request have, too. */
+const OF_ENVELOPE = /^(?:error|fail|failure|timeout)$/i
+
+/**
+ * Throws `failed` for the error of something in between, such as `{"status": "error"}`: without an
+ * id it says nothing about the task, which may be at work and billed.
+ */
+export function refuseEnvelope(status: unknown, id: unknown): void {
+  if (typeof status !== 'string' || !OF_ENVELOPE.test(status.trim())) return
+  if (readUpstreamId(id) !== undefined) return
+  throw new UpstreamFailure('failed', { message: `${status} in an answer without a task` })
+}
+
 /**
  * Returns true for the vendor's own 404 or 410, which has a document. Throws `channel_fault` for
  * any other: the page of a proxy says nothing about the task, which may be at work and billed.

@@ -6,7 +6,7 @@ import { readStatedCost } from '../../dialects/usage/stated-cost.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { readJsonAnswer } from '../read-json.ts'
 import { listPages, readUnfinished, withBill } from '../rest-tasks.ts'
-import { isUnknownTask, readUpstreamId, submittedAs } from '../task-answer.ts'
+import { isUnknownTask, readUpstreamId, refuseEnvelope, submittedAs } from '../task-answer.ts'
 import type { ListedTask, TaskDriver, TaskPoll, TaskReference } from '../task-driver.ts'
 import type { Wire, WireRequest, WireResponse } from '../wire.ts'
 import { appOf, bodyOf, mediaRulesOf, placeholdersOf, prepareMedia } from './order.ts'
@@ -61,6 +61,8 @@ async function poll(wire: Wire, reference: Reference): Promise<TaskPoll> {
   await refuseStatus(response)
   const document = await readJsonAnswer(response)
   const status = meaningOf(template, at(document, template.poll.status))
+  // Answers in an operator's own form may have no id.
+  if (!settings.template) refuseEnvelope(status, atFirst(document, template.submit.id))
   const message = readWords(atFirst(document, template.poll.error))
   const unfinished = readUnfinished({ status, error: { message } })
   if (unfinished) return withBill(unfinished, isBilled(template, document, response))
