@@ -21,7 +21,7 @@ import { audit } from '../../server/money/ledger/audit/audit.ts'
 import { closeHolds } from '../../server/money/ledger/posting/move-store.ts'
 import type { HoldRow } from '../../server/money/ledger/store.ts'
 import { settleRow } from '../ledger/support.ts'
-import { untilWaiting } from '../support/database/lock-account.ts'
+import { openSessions, untilWaiting } from '../support/database/lock-account.ts'
 import { createCaller, openDatabase, spend } from './support.ts'
 
 const refusal = (pattern: RegExp) => (error: unknown) =>
@@ -81,6 +81,7 @@ test('of two changes of limits at once neither is lost', async (t) => {
   const sql = await openDatabase(t)
   const { account } = await createCaller(sql)
   const both = { requests_per_minute: 60, concurrent_calls: 3 }
+  await openSessions(sql, 4)
   const changing = await sql.begin(async (transaction) => {
     await transaction`select from account where id = ${account.id} for update`
     const { requests_per_minute, concurrent_calls } = both

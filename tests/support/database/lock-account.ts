@@ -35,12 +35,30 @@ export async function untilAskedFor(sql: Sql, work?: Promise<unknown>): Promise<
   await Promise.race(ended ? [asked, ended] : [asked])
 }
 
+/**
+ * Opens sessions of a client. While one takes long to open, a statement follows another on a
+ * session that is open, and would wait for that one in place of a lock.
+ */
+export async function openSessions(sql: Sql, count: number): Promise<void> {
+  const all = Promise.withResolvers<void>()
+  let open = 0
+  const work = async () => {
+    open += 1
+    if (open === count) all.resolve()
+    await all.promise
+  }
+  await Promise.all(Array.from({ length: count }, () => sql.begin(work)))
+}
+
 /** Resolves once so many statements of a database wait for a lock. */
 export async function untilWaiting(sql: Sql, count: number): Promise<void> {
   await until(`${count} statements that wait for a lock`, async () => {
-    const waiting = await sql`
-      select from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`
+    // A transaction has a session to itself.
+    const waiting = await sql.begin(
+      (transaction) => transaction`
+        select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`,
+    )
     return waiting.length === count
   })
 }
