@@ -83,13 +83,19 @@ test('integers between texts and under any name are kept', () => {
   }
 })
 
-test('so they are in large documents, unless there are thousands', () => {
-  const rest = `{"a":[${'{"b":1,"c":"1234567890123456"},'.repeat(20_000)}1]}`
-  const large = `[{"id":12345678901234567890,"ids":[1,-9007199254740993]},${rest},12345678901234567890]`
-  assert.ok(large.length > 512 * 1024)
-  assert.equal(writeJson(tryParseExact(Buffer.from(large))), large)
-  const many = `[${'12345678901234567890,'.repeat(10_000)}12345678901234567890]`
-  assert.equal(writeJson(tryParseExact(Buffer.from(many))), JSON.stringify(JSON.parse(many)))
+test('so they are in documents of up to 512 KiB with up to 10,000 of them', () => {
+  const read = (text: string) => writeJson(tryParseExact(Buffer.from(text)))
+  const rounded = (text: string) => JSON.stringify(JSON.parse(text))
+  const rest = `{"a":[${'{"b":1,"c":"1234567890123456"},'.repeat(15_000)}1]}`
+  const start = `[{"id":12345678901234567890,"ids":[1,-9007199254740993]},${rest},12345678901234567890,"`
+  const full = `${start}${'x'.repeat(512 * 1024 - start.length - 2)}"]`
+  assert.equal(read(full), full)
+  const longer = full.replace('x"', 'xx"')
+  assert.equal(read(longer), rounded(longer))
+  const most = `[${'12345678901234567890,'.repeat(9_999)}12345678901234567890]`
+  assert.equal(read(most), most)
+  const more = most.replace('[', '[12345678901234567890,')
+  assert.equal(read(more), rounded(more))
 })
 
 test('of two members of one name the later one counts', () => {

@@ -31,12 +31,32 @@ test('an input comes out as it was sent, and so does all else', () => {
   assert.notEqual(writeJson(value), text)
 })
 
-test('white space and escaped names around an input change nothing', () => {
+test('white space around an input changes nothing', () => {
   const { exact } = read(
-    asked(` { "role" : "assistant" , "cont\\u0065nt" : [ {"type":"text","text":"a"} ,
-      { "\\u0069nput" : { "id" : ${LONG} } , "type" : "tool_use" } ] } `),
+    asked(` { "role" : "assistant" , "content" : [ {"type":"text","text":"a"} ,
+      { "input" : { "id" : ${LONG} } , "type" : "tool_use" } ] } `),
   )
   assert.match(writeJson(exact), new RegExp(`"input":{"id":${LONG}}`))
+})
+
+test('the inputs of all calls have up to 10,000 such integers together', () => {
+  const ids = (count: number) => call(`{"ids":[${Array(count).fill(LONG).join()}]}`)
+  const most = asked(says(ids(4_000), ids(3_000)), says(ids(3_000)))
+  assert.equal(writeJson(read(most).exact), most)
+  const { value, exact } = read(asked(says(ids(4_000), ids(3_000)), says(ids(3_001))))
+  assert.equal(writeJson(exact), writeJson(value))
+})
+
+test('a conversation has up to 512 KiB, and no escaped name', () => {
+  const start = `[${says(call(`{"id":${LONG}}`))},{"role":"user","content":"`
+  const filled = (bytes: number) =>
+    `{"messages":${start}${'x'.repeat(bytes - start.length - 3)}"}],"system":"${start.length}"}`
+  const full = filled(512 * 1024)
+  assert.equal(writeJson(read(full).exact), full)
+  for (const text of [filled(512 * 1024 + 1), asked(says(call(`{"\\u0061":1,"id":${LONG}}`)))]) {
+    const { value, exact } = read(text)
+    assert.equal(exact, value)
+  }
 })
 
 test('a request without such integers is the same object', () => {

@@ -12,10 +12,10 @@ import { repairMessage } from '../../dialects/messages/repair.ts'
 import { createMessagesTap, type MessagesTapOptions } from '../../dialects/messages/tap.ts'
 import { createMessagesUnfolder } from '../../dialects/messages/unfold-body.ts'
 import type { Relay } from '../../dialects/relay.ts'
-import { spliceJson } from '../../dialects/splice.ts'
+import { type JsonEdits, spliceJson } from '../../dialects/splice.ts'
 import { createBodyTap } from '../../dialects/tap.ts'
 import { nameIgnored } from '../ignored-header.ts'
-import type { CallAdapter } from '../upstream.ts'
+import type { CallAdapter, CallRequest } from '../upstream.ts'
 import { describeHostAnswer, type MessagesHost, messagesAnswerHeaders } from './host.ts'
 import { readMessagesUsageOptions } from './read-usage-options.ts'
 import type { MessagesSettings } from './settings.ts'
@@ -27,10 +27,7 @@ export function createMessages<Settings extends MessagesSettings>(
 ): CallAdapter<Settings> {
   return async (wire, { settings, upstreamModel, request }) => {
     const { stream, value, estimateInputTokens } = request
-    const set = {
-      model: JSON.stringify(upstreamModel),
-      ...editHistory(withExactInputs(request)).set,
-    }
+    const set = { model: JSON.stringify(upstreamModel), ...editExactly(request).set }
     const body = spliceJson(request.body, request.fields, { set })
     const sent = { settings, upstreamModel, request, body }
     const answer = await host.send(wire, sent)
@@ -41,6 +38,14 @@ export function createMessages<Settings extends MessagesSettings>(
       heartbeat: HEARTBEAT,
     }
   }
+}
+
+/** Reads the inputs of calls once more only if the conversation is written anew. */
+function editExactly(request: CallRequest): JsonEdits {
+  const edits = editHistory(request.value)
+  if (!edits.set) return edits
+  const exact = withExactInputs(request)
+  return exact === request.value ? edits : editHistory(exact)
 }
 
 /** An answer in the other form is converted: SDKs read only what they asked for. */
