@@ -1,7 +1,7 @@
 /** Numbers that no double holds, such as ids, are in arguments of tools what the model wrote. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { tryParseExact } from '../../server/base/lib/exact-numbers.ts'
+import { createInnerReader, tryParseExact } from '../../server/base/lib/exact-numbers.ts'
 import { writeJson } from '../../server/base/lib/json.ts'
 import { createContentsChat } from '../../server/wire/dialects/chat-over-contents/answer.ts'
 import { translateToContents } from '../../server/wire/dialects/chat-over-contents/request.ts'
@@ -22,6 +22,14 @@ import { run } from './replay.ts'
 const NUMBERS = ['9007199254740993', '-12345678901234567890', '123456789012345678901234567890']
 const ARGUMENTS = `{"id":[${NUMBERS}],"plain":[1,2.5,-0.1,9007199254740991]}`
 const ESCAPED = JSON.stringify(ARGUMENTS)
+
+const CONTENTS_OPTIONS = {
+  generation: { number: 3, thinks: true, isPro: false },
+  stream: false,
+  sellsSearch: false,
+  hasIds: true,
+  replacesSignatures: false,
+}
 
 const USAGE = '"usage":{"input_tokens":1,"output_tokens":1}'
 const CALL = `{"type":"tool_use","id":"t","name":"look","input":${ARGUMENTS}}`
@@ -57,16 +65,9 @@ test('the answer: a stream made a message', () => {
 test('the history of a chat', () => {
   const call = { id: 't', type: 'function', function: { name: 'look', arguments: ARGUMENTS } }
   const messages = [user('hi'), calling(call), { role: 'tool', tool_call_id: 't', content: 'x' }]
-  const options = {
-    generation: { number: 3, thinks: true, isPro: false },
-    stream: false,
-    sellsSearch: false,
-    hasIds: true,
-    replacesSignatures: false,
-  }
   const native = { upstreamModel: 'm', stream: false, quirks: DEFAULT_MESSAGES_QUIRKS }
   for (const { body } of [
-    translateToContents({ messages }, options),
+    translateToContents({ messages }, CONTENTS_OPTIONS),
     translateChatRequest({ messages }, native),
   ]) {
     assert.ok(body.toString().includes(ARGUMENTS), body.toString())
@@ -96,6 +97,26 @@ test('so they are in documents of up to 512 KiB with up to 10,000 of them', () =
   assert.equal(read(most), most)
   const more = most.replace('[', '[12345678901234567890,')
   assert.equal(read(more), rounded(more))
+})
+
+test('the texts of a request with such integers share one limit', () => {
+  const id = 12345678901234567890n
+  const large = `{"id":${id},"text":"${'x'.repeat(200 * 1024)}"}`
+  const plain = large.replace(`${id}`, '1')
+  const rounded = large.replace(`${id}`, '12345678901234567000')
+  const reader = createInnerReader()
+  const written = [large, plain, plain, plain, large, large].map((text) => writeJson(reader(text)))
+  assert.deepEqual(written, [large, plain, plain, plain, large, rounded])
+  const calls = [1, 2, 3].map((number) => {
+    return { id: `c${number}`, type: 'function', function: { name: 'look', arguments: large } }
+  })
+  const results = calls.map((call) => ({ role: 'tool', tool_call_id: call.id, content: large }))
+  const messages = [user('?'), calling(...calls), ...results]
+  const count = ({ body }: { readonly body: Buffer }) =>
+    body.toString().split(`{"id":${id},`).length - 1
+  const native = { upstreamModel: 'm', stream: false, quirks: DEFAULT_MESSAGES_QUIRKS }
+  assert.equal(count(translateChatRequest({ messages }, native)), 2)
+  assert.equal(count(translateToContents({ messages }, CONTENTS_OPTIONS)), 4)
 })
 
 test('of two members of one name the later one counts', () => {

@@ -159,11 +159,23 @@ function memberOf(holder: unknown, name: string | number): unknown {
   return isHolder ? (holder as Record<string | number, unknown>)[name] : undefined
 }
 
+/** Reads JSON that a request holds inside of a text; see createInnerReader. */
+export type ReadInner = (text: string) => unknown
+
 /**
- * Parses JSON that a request holds inside of a text. Returns undefined for invalid JSON, and for
- * values nested deeper than `JSON.stringify` can be trusted with: the limits of bodies bound none.
+ * Returns a reader of the JSON that one request holds inside of its texts, such as the arguments of
+ * earlier calls. It parses as `tryParseExact`, whose limit of 512 KiB is for all of the request's
+ * texts with long integers together: a request may have any number of them. It returns undefined
+ * for invalid JSON, and for values nested deeper than `JSON.stringify` can be trusted with: the
+ * limits of bodies bound none.
  */
-export function tryParseInner(text: string): unknown {
-  const value = tryParseExact(Buffer.from(text))
-  return isTooDeep(value) ? undefined : value
+export function createInnerReader(): ReadInner {
+  let left = EXACT_BYTES_MAX
+  return (text) => {
+    const bytes = Buffer.from(text)
+    const isExact = LONG.test(text) && bytes.length <= left
+    if (isExact) left -= bytes.length
+    const value = isExact ? tryParseExact(bytes) : tryParseJson(bytes)
+    return isTooDeep(value) ? undefined : value
+  }
 }

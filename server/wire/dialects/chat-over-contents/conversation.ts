@@ -3,7 +3,7 @@
  * separate content, in the order of the calls (docs/protocols/google.md#request).
  */
 
-import { tryParseInner } from '../../../base/lib/exact-numbers.ts'
+import { createInnerReader, type ReadInner } from '../../../base/lib/exact-numbers.ts'
 import { asString, isObject, type JsonObject } from '../../../base/lib/json.ts'
 import type { MessagesBlock } from '../chat-over-messages/translate-part.ts'
 import type { MessagesTurn } from '../chat-over-messages/turns.ts'
@@ -21,6 +21,10 @@ export interface ContentsForm {
   readonly mediaInResults: boolean
 }
 
+interface ResultsForm extends ContentsForm {
+  readonly readInner: ReadInner
+}
+
 interface Content {
   readonly role: 'user' | 'model'
   readonly parts: JsonObject[]
@@ -33,8 +37,9 @@ interface KnownCall {
 
 export function writeContents(turns: readonly MessagesTurn[], form: ContentsForm): Content[] {
   const calls = new Map<unknown, KnownCall>()
+  const own = { ...form, readInner: createInnerReader() }
   return turns.flatMap(({ role, content }) => {
-    if (role === 'user') return writeUser(content, calls, form)
+    if (role === 'user') return writeUser(content, calls, own)
     const parts = writeModel(content, calls, form)
     return parts.length > 0 ? [{ role: 'model' as const, parts }] : []
   })
@@ -92,7 +97,7 @@ function writeCall(block: MessagesBlock, isFirst: boolean, form: ContentsForm): 
 function writeUser(
   blocks: readonly MessagesBlock[],
   calls: ReadonlyMap<unknown, KnownCall>,
-  form: ContentsForm,
+  form: ResultsForm,
 ): Content[] {
   const results = blocks.filter(({ type }) => type === 'tool_result')
   results.sort((left, right) => positionOf(left, calls) - positionOf(right, calls))
@@ -116,7 +121,7 @@ function positionOf(block: MessagesBlock, calls: ReadonlyMap<unknown, KnownCall>
 function writeResult(
   block: MessagesBlock,
   calls: ReadonlyMap<unknown, KnownCall>,
-  { hasIds, mediaInResults }: ContentsForm,
+  { hasIds, mediaInResults, readInner }: ResultsForm,
 ): { readonly part: JsonObject; readonly media: readonly JsonObject[] } {
   const { content, tool_use_id: id } = block
   const parts = typeof content === 'string' ? [{ text: content }] : partsOf(toBlocks(content))
@@ -126,7 +131,7 @@ function writeResult(
     functionResponse: {
       ...(hasIds ? { id } : {}),
       name: calls.get(id)?.name ?? '',
-      response: readResponse(text, block.is_error === true),
+      response: block.is_error === true ? { error: text } : readResponse(text, readInner),
       ...(mediaInResults && media.length > 0 ? { parts: media } : {}),
     },
   }
@@ -138,8 +143,7 @@ function toBlocks(content: unknown): readonly MessagesBlock[] {
 }
 
 /** A result must be an object, so a text is wrapped in one. */
-function readResponse(text: string, isFailed: boolean): JsonObject {
-  if (isFailed) return { error: text }
-  const parsed = text.trimStart().startsWith('{') ? tryParseInner(text) : undefined
+function readResponse(text: string, readInner: ReadInner): JsonObject {
+  const parsed = text.trimStart().startsWith('{') ? readInner(text) : undefined
   return isObject(parsed) ? parsed : { output: text }
 }

@@ -1,6 +1,6 @@
 /** Translates the messages of a chat to `system` and `messages` of the messages format. */
 
-import { tryParseInner } from '../../../base/lib/exact-numbers.ts'
+import { createInnerReader, type ReadInner } from '../../../base/lib/exact-numbers.ts'
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { readArguments } from '../chat/tool-calls.ts'
 import { InvalidRequest } from '../invalid-request.ts'
@@ -23,6 +23,10 @@ export interface ContentReading {
   readonly call: (call: unknown) => JsonObject
 }
 
+interface MessageReading extends ContentReading {
+  readonly inner: ReadInner
+}
+
 const OF_MESSAGES: ContentReading = {
   content: translateChatContent,
   before: readThinking,
@@ -36,6 +40,7 @@ export function translateChatMessages(
 ): MessagesConversation {
   if (!Array.isArray(messages)) throw new InvalidRequest('messages', 'must be an array')
   const turns = new Turns()
+  const own = { ...reading, inner: createInnerReader() }
   const system: MessagesBlock[] = []
   let isLeading = true
   for (const [position, message] of messages.entries()) {
@@ -43,8 +48,8 @@ export function translateChatMessages(
     if (!isObject(message)) throw new InvalidRequest(param, 'must be an object')
     const isSystem = message.role === 'system' || message.role === 'developer'
     isLeading &&= isSystem
-    if (isLeading) system.push(...readContent(message, param, reading))
-    else addMessage(turns, message, param, reading)
+    if (isLeading) system.push(...readContent(message, param, own))
+    else addMessage(turns, message, param, own)
   }
   const translated = trimPrefill(turns.finish())
   // The format requires a user turn.
@@ -58,7 +63,7 @@ function addMessage(
   turns: Turns,
   message: JsonObject,
   param: string,
-  reading: ContentReading,
+  reading: MessageReading,
 ): void {
   const content = readContent(message, param, reading)
   switch (message.role) {
@@ -126,11 +131,11 @@ function readId(value: unknown, param: string): string {
 }
 
 /** A legacy `function_call` has no id, so the function's name is used on both sides. */
-function readCalls(message: JsonObject, param: string, reading: ContentReading): ToolUse[] {
+function readCalls(message: JsonObject, param: string, reading: MessageReading): ToolUse[] {
   const { tool_calls: calls, function_call: legacy } = message
   if (isObject(legacy)) {
     const name = readId(legacy.name, `${param}.function_call.name`)
-    return [{ id: name, name, input: parseInput(legacy.arguments) }]
+    return [{ id: name, name, input: parseInput(legacy.arguments, reading) }]
   }
   if (calls === undefined || calls === null) return []
   if (!Array.isArray(calls)) throw new InvalidRequest(`${param}.tool_calls`, 'must be an array')
@@ -147,17 +152,17 @@ function readCalls(message: JsonObject, param: string, reading: ContentReading):
     return {
       id,
       name: readId(member(functionCall, 'name'), `${at}.function.name`),
-      input: parseInput(member(functionCall, 'arguments')),
+      input: parseInput(member(functionCall, 'arguments'), reading),
       more: reading.call(call),
     }
   })
 }
 
 /** The format requires an object; malformed and too deep arguments are kept inside one. */
-function parseInput(value: unknown): JsonObject {
+function parseInput(value: unknown, { inner }: MessageReading): JsonObject {
   const text = readArguments(value)
   if (text.trim() === '') return {}
-  const input = tryParseInner(text)
+  const input = inner(text)
   return isObject(input) ? input : { raw_arguments: text }
 }
 

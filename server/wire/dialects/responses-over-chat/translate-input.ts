@@ -3,6 +3,7 @@
  * items of one turn (reasoning, messages, calls) become one assistant message, because models that
  * see their turns split stop early.
  */
+import { createInnerReader } from '../../../base/lib/exact-numbers.ts'
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { stringifyWellFormed } from '../../../base/lib/text/well-formed.ts'
 import type { ChatQuirks } from '../chat/quirks.ts'
@@ -45,6 +46,7 @@ class InputReader {
   private readonly quirks: ChatQuirks
   private readonly map: ToolMap
   private readonly conversation: ChatConversation
+  private readonly readInner = createInnerReader()
   /** System texts before the first turn: they become one message at the front. */
   private readonly leading: string[] = []
   private isLeading = true
@@ -142,7 +144,7 @@ class InputReader {
       this.addCall({ ...item, name }, param, 'function', stringifyWellFormed(action))
       return
     }
-    const call = readVendorCall(item)
+    const call = readVendorCall(item, this.readInner)
     if (!call) throw new InvalidRequest(`${param}.type`, 'is not supported by this model')
     if (!call.result) return
     const id = asString(item.id) || param

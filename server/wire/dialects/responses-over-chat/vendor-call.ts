@@ -3,7 +3,7 @@
  * functions with their results.
  */
 
-import { tryParseInner } from '../../../base/lib/exact-numbers.ts'
+import type { ReadInner } from '../../../base/lib/exact-numbers.ts'
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { stringifyWellFormed } from '../../../base/lib/text/well-formed.ts'
 
@@ -16,10 +16,10 @@ export interface VendorCall {
 }
 
 /** Returns undefined for an item of another type. */
-export function readVendorCall(item: JsonObject): VendorCall | undefined {
+export function readVendorCall(item: JsonObject, readInner: ReadInner): VendorCall | undefined {
   switch (item.type) {
     case 'mcp_call':
-      return readMcp(item)
+      return readMcp(item, readInner)
     case 'code_interpreter_call':
       return succeed('code_interpreter', { code: item.code }, readLogs(item.outputs))
     case 'file_search_call':
@@ -40,8 +40,9 @@ function succeed(name: string, input: unknown, result: VendorCall['result']): Ve
   return { name, input, result, isFailed: false }
 }
 
-function readMcp({ name, arguments: text, output, error }: JsonObject): VendorCall {
-  const input = tryParseInner(asString(text) ?? '')
+function readMcp(item: JsonObject, readInner: ReadInner): VendorCall {
+  const { name, arguments: text, output, error } = item
+  const input = readInner(asString(text) ?? '')
   const isFailed = error !== undefined && error !== null
   const failure = asString(error) ?? (isFailed ? stringifyWellFormed(error) : undefined)
   return {
