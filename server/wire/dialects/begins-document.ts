@@ -4,8 +4,8 @@ const SPACES = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf])
 
 /** Returns undefined for a chunk that contains only spaces. */
 export function beginsDocument(chunk: Buffer): boolean | undefined {
-  const first = chunk.find((byte) => !SPACES.has(byte))
-  return first === undefined ? undefined : first === OPENING_BRACE
+  const start = skipSpaces(chunk)
+  return start === chunk.length ? undefined : chunk[start] === OPENING_BRACE
 }
 
 const FIELD = /^(?:data|event|id|retry)?:/
@@ -13,6 +13,12 @@ const FIELD_BYTES = 'event:'.length
 
 /** Returns true for bytes that begin with a line of an event or with a comment. */
 export function beginsEvents(bytes: Buffer): boolean {
-  const start = bytes.findIndex((byte) => !SPACES.has(byte))
-  return start !== -1 && FIELD.test(bytes.toString('latin1', start, start + FIELD_BYTES))
+  const start = skipSpaces(bytes)
+  return FIELD.test(bytes.toString('latin1', start, start + FIELD_BYTES))
+}
+
+function skipSpaces(bytes: Buffer): number {
+  let at = 0
+  while (SPACES.has(bytes[at] ?? 0)) at += 1
+  return at
 }

@@ -49,7 +49,8 @@ function statesOutput({ error, usage = {} }: BodyReading): boolean {
 
 type Finish = (body: Buffer | undefined) => { reading: BodyReading; out: Buffer | undefined }
 
-function createWholeTap(finish: Finish): Relay {
+/** Creates a relay that reads an answer once it is whole; `finish` returns what the caller gets. */
+export function createWholeTap(finish: Finish): Relay {
   const chunks: Buffer[] = []
   let bytes = 0
   let report: RelayReport = { outputBytes: 0, finished: false }

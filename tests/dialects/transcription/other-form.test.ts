@@ -179,3 +179,12 @@ test('an error event is the refusal, whatever came before it, unless the transcr
     }),
   )
 })
+
+test('data that is no object is not parsed, however many events have it', (t) => {
+  const parse = t.mock.method(JSON, 'parse')
+  for (const data of ['', 'x', '{', '[DONE]', '"text"']) {
+    const sent = Buffer.from(`data: ${data}\n\n`.repeat(100))
+    assert.throws(() => pass(createTranscriptBody(), sent, [sent.length]), /cut off/)
+  }
+  assert.equal(parse.mock.callCount(), 0)
+})

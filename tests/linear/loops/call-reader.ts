@@ -24,6 +24,7 @@ const ARGUMENTS: Readonly<Record<string, (value: unknown) => readonly unknown[]>
   createResponsesBody: () => [responseOptions()],
   createUnfolder: () => [(body: Buffer) => body.toString()],
   createBodyTap: () => [() => ({ outputBytes: 0 })],
+  createWholeTap: () => [() => ({ reading: { outputBytes: 0 }, out: undefined })],
   createLargeBodyTap: () => [() => ({ outputBytes: 0 })],
   unframe: () => [createMessagesTap()],
   readBetas: (header) => [header, []],

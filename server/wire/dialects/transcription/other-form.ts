@@ -7,8 +7,7 @@ import { beginsEvents } from '../begins-document.ts'
 import { chainAfterReading } from '../chain.ts'
 import { decideOnFirstByte } from '../chat/expect-body.ts'
 import type { Relay, RelayReport } from '../relay.ts'
-import { createSseParser } from '../sse.ts'
-import { createBodyTap } from '../tap.ts'
+import { createBodyTap, createWholeTap } from '../tap.ts'
 import { createUnfolder } from '../unfold-document.ts'
 import {
   createPlainTap,
@@ -47,33 +46,18 @@ function expectEvents(
   relay: Relay,
   write: (transcript: Transcript, body: Buffer) => Buffer,
 ): Relay {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  let report = relay.report()
-  return {
-    push(chunk) {
-      chunks.push(chunk)
-      bytes += chunk.length
-      return undefined
-    },
-    end() {
-      const [first] = chunks
-      const body = chunks.length === 1 && first ? first : Buffer.concat(chunks)
-      if (!beginsEvents(body)) {
-        relay.push(body)
-        const out = relay.end()
-        report = relay.report()
-        return out
-      }
-      const events = readEvents(body)
-      report = events.report
-      return events.transcript && write(events.transcript, body)
-    },
-    fail: () => undefined,
-    report: () => report,
-    heldBytes: () => bytes,
-  }
+  return createWholeTap((body = EMPTY) => {
+    if (beginsEvents(body)) {
+      const { report, transcript } = readEvents(body)
+      return { reading: report, out: transcript && write(transcript, body) }
+    }
+    relay.push(body)
+    const out = relay.end()
+    return { reading: relay.report(), out }
+  })
 }
+
+const EMPTY = Buffer.alloc(0)
 
 interface Transcript {
   readonly text: string
@@ -85,15 +69,21 @@ interface Transcript {
  * for an answer that ends before either of them.
  */
 function readEvents(body: Buffer): { report: RelayReport; transcript?: Transcript } {
-  const tap = createTranscriptTap()
-  const collector = createCollector()
-  for (const reader of [tap, collector]) {
-    reader.push(body)
-    reader.end()
-  }
+  const deltas: string[] = []
+  let whole: string | undefined
+  let usage: unknown
+  let isDone = false
+  const tap = createTranscriptTap((event, name) => {
+    deltas.push(asString(member(event, 'delta')) ?? '')
+    whole = asString(member(event, 'text')) ?? whole
+    usage = member(event, 'usage') ?? usage
+    // Of a last event that is cut off, the name may be there.
+    isDone ||= isObject(event) && (event.type ?? name) === TEXT_DONE
+  })
+  tap.push(body)
+  tap.end()
   const { error, ...report } = tap.report()
-  const transcript = collector.take()
-  if (transcript) return { report, transcript }
+  if (isDone) return { report, transcript: { text: whole ?? deltas.join(''), usage } }
   if (error) return { report: { ...report, outputBytes: 0, finished: true, error } }
   throw new Error('the events of the transcript are cut off')
 }
@@ -108,29 +98,4 @@ function writeEvents(body: Buffer): string {
   return [...(text === '' ? [] : [{ type: TEXT_DELTA, delta: text }]), done]
     .map((event) => `data: ${JSON.stringify(event)}\n\n`)
     .join('')
-}
-
-/** Collects events into one transcript, which is complete once the last of them is. */
-function createCollector() {
-  const deltas: string[] = []
-  let whole: string | undefined
-  let usage: unknown
-  let isDone = false
-  const parser = createSseParser({
-    onEvent({ event: name, data }) {
-      const event = tryParseJson(Buffer.from(data))
-      deltas.push(asString(member(event, 'delta')) ?? '')
-      whole = asString(member(event, 'text')) ?? whole
-      usage = member(event, 'usage') ?? usage
-      // Of a last event that is cut off, the name may be there.
-      isDone ||= isObject(event) && (event.type ?? name) === TEXT_DONE
-    },
-  })
-  return {
-    push: parser.push,
-    end: parser.end,
-    take: (): Transcript | undefined => {
-      return isDone ? { text: whole ?? deltas.join(''), usage } : undefined
-    },
-  }
 }

@@ -86,12 +86,18 @@ export function createPlainTap(isCalledPage = false): Relay {
 export const TEXT_DELTA = 'transcript.text.delta'
 export const TEXT_DONE = 'transcript.text.done'
 
-/** Creates a relay for these events. */
-export function createTranscriptTap(): Relay {
+/** Creates a relay for these events. `onEvent` gets each of them, parsed. */
+export function createTranscriptTap(
+  onEvent: (event: unknown, name: string) => void = () => undefined,
+): Relay {
   let report: RelayReport = { outputBytes: 0, finished: false }
   const parser = createSseParser({
-    onEvent: ({ event, data }) => {
-      report = readEvent(report, event, tryParseJson(Buffer.from(data)))
+    onEvent: ({ event: name, data }) => {
+      // A failure to parse takes longer than an event, and bodies may be full of other data.
+      const isObjectText = data.trimStart().startsWith('{') && data.trimEnd().endsWith('}')
+      const event = isObjectText ? tryParseJson(Buffer.from(data)) : undefined
+      report = readEvent(report, name, event)
+      onEvent(event, name)
     },
   })
   return {
