@@ -83,7 +83,7 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: 'Usage beyond the ceiling is cut down and reviewed',
     mistake: 'believes every figure',
     file: CHARGE,
-    find: 'const main = clampToCeiling(stated, holdEstimate.ceiling)',
+    find: 'const main = clampToCeiling(stated, ceilingOf(model, holdEstimate, stated))',
     replace: 'const main = { quantities: stated, isClamped: false }',
   },
   {

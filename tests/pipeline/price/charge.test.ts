@@ -24,6 +24,8 @@ const model: Model = {
   updatedAt: new Date(0),
 }
 
+const COST = { unit: 'vendor_cost', per: 1, amountNanos: 1n } as const
+
 const NEEDS = ['input_token', 'output_token'] as const
 
 const HELD: HoldEstimate = {
@@ -155,7 +157,7 @@ test('a cost that the vendor states is charged if the model is sold by it', () =
 const BY_COST: Model = {
   ...model,
   currency: 'USD',
-  prices: [...model.prices, { unit: 'vendor_cost', per: 1, amountNanos: 1n }],
+  prices: [...model.prices, COST],
 }
 
 test('a stated cost has everything in it, also what has no unit', () => {
@@ -236,4 +238,20 @@ test('a way of serving without a price is charged at least as the requested way'
   assert.deepEqual([large.nanos, large.review], [10_000n, true], 'at the standard price')
   const small = served('fast', { input_token: 5, output_token: 5 })
   assert.deepEqual([small.nanos, small.review], [1_000n, true], 'the hold')
+})
+
+test('a stated cost beyond what the ceiling costs is reduced to that, and reviewed', () => {
+  const sold = { ...model, currency: 'USD', prices: [...model.prices, COST] }
+  const of = (nanos: bigint, outputTokens: number) => {
+    const ceiling = { ...HELD.ceiling, outputTokens }
+    const holdEstimate = { ...HELD, ceiling }
+    const report = { usage: { output_token: 1 }, statedCost: { nanos, currency: 'USD' } }
+    const result = charge(report, { model: sold, holdEstimate })
+    return [result.nanos, result.review, result.basis]
+  }
+  const hundred = 100_000_000_000n
+  assert.deepEqual(of(hundred, 1), [hundred, false, 'usage'], 'the fees of a vendor may be high')
+  assert.deepEqual(of(hundred + 1n, 1), [hundred, true, 'usage'])
+  assert.deepEqual(of(2n * hundred, 2e9), [2n * hundred, false, 'usage'])
+  assert.deepEqual(of(9_000_000_000_000_000n, 2e9), [2n * hundred + 10_000n, true, 'usage'])
 })

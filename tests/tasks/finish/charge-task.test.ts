@@ -76,6 +76,18 @@ for (const [name, more, second] of [
   })
 }
 
+test('more pictures than were ordered: those of the order are charged, for review', () => {
+  const charged = (image: number, more: Partial<ClaimedTask> = {}) => {
+    const ending = { state: 'succeeded', result: {}, usage: { second: 5, image } } as const
+    const { nanos, review } = chargeTask(taskOf(more), ending)
+    return [Number(nanos) / 1e8, review]
+  }
+  assert.deepEqual(charged(4), [54, false])
+  assert.deepEqual(charged(1e15), [54, true])
+  assert.deepEqual(charged(1, { quantities: { second: 5, image: 0 } }), [50, true])
+  assert.deepEqual(charged(1e15, { kind: 'image' }), [178, true])
+})
+
 test('a cost in another currency than the model’s is none: what was ordered is charged', () => {
   const cost = { unit: 'vendor_cost', per: 1_000_000_000, amount: '1' } as const
   const charged = (currency: string, costCurrency?: string) => {

@@ -17,7 +17,7 @@ import { listSpellings, refuseOtherCase } from '../../../work/pipeline/request/s
 import { addMediaUrl, createMeasure } from '../text/billing/measure.ts'
 import { readToolFeatures } from '../text/billing/priced-options.ts'
 import { refuseMisspelt } from '../text/billing/refuse-misspelt.ts'
-import { countInputCeiling } from '../text/billing/text-billing.ts'
+import { countInputCeiling, hasOnly } from '../text/billing/text-billing.ts'
 import { findReferences } from '../text/references/find-references.ts'
 import { refuseOtherSizes } from './refuse-other-sizes.ts'
 
@@ -78,6 +78,22 @@ function countText(value: Body, bodyBytes: number): number {
   return countInputCeiling(bodyBytes, measure)
 }
 
+/** Members that are no number of images under another name. */
+const KNOWN: ReadonlySet<string> = new Set([
+  ...Object.keys(imageRequest.shape),
+  ...PICTURES,
+  ...`background guidance_scale input_fidelity moderation negative_prompt optimize_prompt_options
+  output_compression output_format prompt_extend sample_strength seed steps style thinking_mode
+  tools user watermark`.split(/\s+/),
+])
+/** Some models make as many as this, whatever number is requested. */
+const IMAGES_LEAST = 4
+
+/** Returns the most images that an answer to the request may state. */
+function boundImages(value: Body): number {
+  return hasOnly(value, KNOWN) ? Math.max(countImagesMost(value), IMAGES_LEAST) : IMAGES_STATED_MAX
+}
+
 const OPTIONS = 'sequential_image_generation_options'
 const OPTION_SPELLINGS = listSpellings(['max_images'])
 
@@ -93,13 +109,15 @@ function quote(request: QuotedRequest): Estimate {
   refuseOtherSizes(request)
   const { max_input_tokens: inputMax, max_output_tokens: outputMax } = model.limits
   const image = countImagesMost(value)
+  const most = boundImages(value)
   const each = outputMax ?? countTokensMost(value)
   const input = countText(value, body.length)
   return {
     quantities: { image, input_token: input, image_output_token: image * each },
     ceiling: {
       inputTokens: body.length + (inputMax ?? INPUT_TOKENS_MAX),
-      outputTokens: IMAGES_STATED_MAX * Math.max(each, TOKENS_PER_IMAGE_MAX),
+      outputTokens: most * Math.max(each, TOKENS_PER_IMAGE_MAX),
+      units: { image: most },
       others: IMAGES_STATED_MAX,
     },
     dimensions: { alternatives: [readImageFacts(value)], features: readToolFeatures(value) },

@@ -32,6 +32,8 @@ export interface Clamped {
 }
 
 const TOKENS: ReadonlySet<Unit> = new Set(TOKEN_UNITS)
+const INPUTS: ReadonlySet<Unit> = new Set(INPUT_UNITS)
+const OUTPUTS: ReadonlySet<Unit> = new Set(OUTPUT_UNITS)
 
 /** Reduces stated quantities to a ceiling; quantities within it are returned unchanged. */
 export function clampToCeiling(stated: Quantities, ceiling: Ceiling): Clamped {
@@ -55,9 +57,11 @@ function isWithin(stated: Quantities, ceiling: Ceiling): boolean {
   return true
 }
 
-/** Returns the maximum of a unit. A cost that the vendor states is an amount, not a quantity. */
-function maxOf(unit: Unit, { units, others }: Ceiling): number {
-  return unit === 'vendor_cost' ? Number.MAX_SAFE_INTEGER : (units?.[unit] ?? others)
+/** Returns the maximum of a unit, if it is the only one of its side. */
+export function maxOf(unit: Unit, { inputTokens, outputTokens, units, others }: Ceiling): number {
+  if (INPUTS.has(unit)) return inputTokens
+  if (OUTPUTS.has(unit)) return outputTokens
+  return units?.[unit] ?? others
 }
 
 /**

@@ -22,7 +22,8 @@ import {
   priceCharge,
 } from '../../../money/catalog/price/price.ts'
 import type { ModelPass, RelayReport } from '../../../wire/dialects/relay.ts'
-import { clampToCeiling, onlyStated } from './ceiling.ts'
+import { boundCost } from './bound-cost.ts'
+import { type Ceiling, clampToCeiling, onlyStated } from './ceiling.ts'
 import { fitEstimate } from './fit-estimate.ts'
 import { explainHold, type HoldEstimate } from './hold-estimate.ts'
 
@@ -90,7 +91,7 @@ function readStated({ model, holdEstimate, report }: ChargeInput): Stated {
   const { usage = NO_QUANTITIES, passes = NO_PASSES } = report
   const cost = soldCost(model, report.statedCost)
   const stated = onlyStated(cost === undefined ? usage : { ...usage, vendor_cost: cost })
-  const main = clampToCeiling(stated, holdEstimate.ceiling)
+  const main = clampToCeiling(stated, ceilingOf(model, holdEstimate, stated))
   if (passes.length === 0) return { ...main, passes: NO_PASSES }
   const others = passes.map((pass) => ({
     ...pass,
@@ -105,6 +106,16 @@ function readStated({ model, holdEstimate, report }: ChargeInput): Stated {
     })),
     isClamped: main.isClamped || others.some(({ isClamped }) => isClamped),
   }
+}
+
+/** Returns the ceiling of the request, with that of a cost where one is stated. */
+function ceilingOf(
+  { prices }: ChargeInput['model'],
+  { ceiling }: HoldEstimate,
+  stated: Quantities,
+): Ceiling {
+  if (stated.vendor_cost === undefined) return ceiling
+  return { ...ceiling, units: { ...ceiling.units, vendor_cost: boundCost(prices, ceiling) } }
 }
 
 const NO_QUANTITIES: Quantities = {}

@@ -12,6 +12,7 @@ import type { Facts, ModelType, PriceEntry } from '../../../money/catalog/catalo
 import { readPrices } from '../../../money/catalog/load/load-model.ts'
 import { priceCharge } from '../../../money/catalog/price/price.ts'
 import type { StoredPrice } from '../../../money/catalog/store.ts'
+import { IMAGES_STATED_MAX } from '../../../wire/dialects/images/read-request.ts'
 import type { TaskPoll } from '../../../wire/upstreams/task-driver.ts'
 import { type Ceiling, onlyStated, withoutZeros } from '../../pipeline/price/ceiling.ts'
 import { type Charge, computeCharge, NO_CHARGE } from '../../pipeline/price/charge.ts'
@@ -196,9 +197,19 @@ export function boundTask(kind: string, quantities: Quantities, facts: Facts): C
     units: {
       second: bound(quantities.second ?? 0, leastSeconds(kind, quantities, facts)),
       character: bound(quantities.character ?? 0, INPUT_TOKENS_MIN),
+      ...boundImages(kind, quantities),
     },
     others: OTHERS_MIN,
   }
+}
+
+/**
+ * An order states its pictures. Other members of a request may ask for more of those that are made,
+ * but a video takes no others.
+ */
+function boundImages(kind: string, { image }: Quantities): Quantities {
+  if (image === undefined) return {}
+  return { image: kind === 'image' ? Math.max(image, IMAGES_STATED_MAX) : image }
 }
 
 /**

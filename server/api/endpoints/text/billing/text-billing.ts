@@ -242,7 +242,7 @@ function boundStream(
 }
 
 /** Returns true if all members are plain or null: an unknown one may refer to anything. */
-function hasOnly(value: Body, plain: ReadonlySet<string>): boolean {
+export function hasOnly(value: Body, plain: ReadonlySet<string>): boolean {
   for (const name of Object.keys(value)) {
     if (!plain.has(name) && !isAbsent(value[name])) return false
   }
