@@ -119,3 +119,20 @@ for (const { name, content } of files) {
     }
   })
 }
+
+test('the vendors’ files are read one at a time, other work runs between them', async () => {
+  const fresh = '../../server/money/catalog/apply/vendors.ts?fresh'
+  const { listVendors }: typeof import('../../server/money/catalog/apply/vendors.ts') =
+    await import(fresh)
+  let turns = 0
+  let isDone = false
+  const count = () => {
+    turns += 1
+    if (!isDone) setImmediate(count)
+  }
+  setImmediate(count)
+  const vendors = await listVendors()
+  isDone = true
+  assert.equal(vendors.length, files.length)
+  assert.ok(turns >= vendors.length, `${turns} turns of the event loop`)
+})

@@ -30,11 +30,13 @@ Examples:
   DEEPSEEK_API_KEY=… tributary catalog add deepseek
   tributary catalog add groq ollama --dry-run`,
     )
-    .action((names: readonly string[], flags: ApplyFlags) => apply(findPaths(names), flags))
+    .action(async (names: readonly string[], flags: ApplyFlags) => {
+      await apply(await findPaths(names), flags)
+    })
 }
 
-function list(asJson: boolean) {
-  const vendors = listVendors().map(({ name, content, variables }) => {
+async function list(asJson: boolean) {
+  const vendors = (await listVendors()).map(({ name, content, variables }) => {
     const { aliases = [], currency, models } = content
     return { name, aliases, currency, models: models.length, variables }
   })
@@ -51,6 +53,7 @@ function list(asJson: boolean) {
   )
 }
 
-function findPaths(names: readonly string[]): string[] {
-  return [...new Set(names.map((name) => findVendor(name).path))]
+async function findPaths(names: readonly string[]): Promise<string[]> {
+  const vendors = await Promise.all(names.map(findVendor))
+  return [...new Set(vendors.map(({ path }) => path))]
 }

@@ -93,7 +93,7 @@ describe('vendors', { concurrency: false }, () => {
   })
 
   test('the command line sees the same entries, and nothing of them changes', async () => {
-    const vendor = findVendor('deepseek')
+    const vendor = await findVendor('deepseek')
     const file = parseCatalogFile(vendor.name, vendor.text, {})
     const diff = await applyCatalog({
       sql: stage.sql,

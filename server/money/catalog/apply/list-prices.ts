@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { StoredRoute } from '../store.ts'
 import type { CatalogFile } from './file-schema.ts'
-import { listVendors, type Vendor } from './vendors.ts'
+import type { Vendor } from './vendors.ts'
 
 export interface ListPrices {
   /** The vendor's display name. */
@@ -26,10 +26,11 @@ export function findListPrices(
   routes: readonly Pick<StoredRoute, 'channel' | 'upstream_model'>[],
   channels: ReadonlyMap<string, RoutedChannel>,
   unit: string,
+  vendors: readonly Vendor[],
 ): ListPrices | undefined {
   for (const route of routes) {
     const channel = channels.get(route.channel)
-    const vendor = channel && findVendorOf(channel)
+    const vendor = channel && findVendorOf(channel, vendors)
     if (!vendor) continue
     const prices = findPrices(vendor, route.upstream_model, unit)
     const { name, content } = vendor
@@ -39,9 +40,9 @@ export function findListPrices(
 }
 
 /** Returns the vendor whose channels have the same protocol and host. */
-function findVendorOf(channel: RoutedChannel): Vendor | undefined {
+function findVendorOf(channel: RoutedChannel, vendors: readonly Vendor[]): Vendor | undefined {
   const host = hostOf(channel)
-  return listVendors().find(({ content }) => {
+  return vendors.find(({ content }) => {
     return content.channels.some((preset) => {
       return preset.upstream === channel.upstream && hostOf(preset) === host
     })

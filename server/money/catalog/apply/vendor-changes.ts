@@ -32,7 +32,7 @@ export interface VendorReview {
 
 /** Compares a vendor's price book with the catalog, by a dry run of all of it. */
 export async function reviewVendor(options: EditOptions, vendor: Vendor): Promise<VendorReview> {
-  const file = parseCatalogFile(vendor.name, vendor.text, {})
+  const { file } = vendor
   const [rows, channels] = [await selectModels(options.sql), await listChannels(options.sql)]
   const diff = await applyCatalog({ ...options, files: [file], partial: true, dryRun: true })
   const changes = new Map(diff.changes.map((one) => [`${one.kind} ${one.id}`, one]))

@@ -11,6 +11,7 @@ import {
 } from '../../../../money/catalog/apply/edit.ts'
 import { findListPrices } from '../../../../money/catalog/apply/list-prices.ts'
 import { planPrices, withdrawPlan } from '../../../../money/catalog/apply/plan-prices.ts'
+import { listVendors } from '../../../../money/catalog/apply/vendors.ts'
 import { compareCosts, findPriceProblems } from '../../../../money/catalog/compare-costs.ts'
 import {
   describeStoredModel,
@@ -197,12 +198,13 @@ async function readTakenOut(sql: Sql, modelId?: string) {
   const rows = Map.groupBy(await listTakenOut(sql, modelId), ({ model_id: id }) => id)
   const found = rows.size === 0 ? [] : await listChannels(sql)
   const channels = new Map(found.map((channel) => [channel.id, channel]))
+  const vendors = rows.size === 0 ? [] : await listVendors()
   return (model: ModelSummary) => {
     const own = (rows.get(model.id) ?? []).filter((row) => isTakenOut(model, row))
     return own.map((row) => ({
       ...row,
       answers: Number(row.answers),
-      list: row.unit === null ? null : (findListPrices(model.routes, channels, row.unit) ?? null),
+      list: (row.unit && findListPrices(model.routes, channels, row.unit, vendors)) || null,
     }))
   }
 }

@@ -65,9 +65,9 @@ interface Book {
   readonly channels: Existing
 }
 
-function readVendor(id: string): Vendor {
+async function readVendor(id: string): Promise<Vendor> {
   try {
-    return findVendor(id)
+    return await findVendor(id)
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
     throw new GatewayError('not_found', { message: error.message, cause: error })
@@ -77,11 +77,12 @@ function readVendor(id: string): Vendor {
 export const operatorVendorsHandlers: HandlersOf<typeof operatorVendorsContract> = {
   async 'GET /operator/vendors'(_input, { sql }) {
     const existing = new Set((await listChannelSummaries(sql, false)).map(({ id }) => id))
-    return { data: listVendors().map((vendor) => showVendor(vendor, existing, process.env)) }
+    const vendors = await listVendors()
+    return { data: vendors.map((vendor) => showVendor(vendor, existing, process.env)) }
   },
 
   async 'GET /operator/vendors/:vendor_id'({ params }, services) {
-    const vendor = readVendor(params.vendor_id)
+    const vendor = await readVendor(params.vendor_id)
     const review = await withOperatorErrors(reviewVendor(editOptions(services), vendor))
     const { channels, models, dropped } = review
     const book = { currency: vendor.content.currency, channels }
@@ -93,7 +94,7 @@ export const operatorVendorsHandlers: HandlersOf<typeof operatorVendorsContract>
   },
 
   async 'POST /operator/vendors/:vendor_id'({ params, body, note }, services) {
-    const vendor = readVendor(params.vendor_id)
+    const vendor = await readVendor(params.vendor_id)
     const diff = await withOperatorErrors(applyVendor(editOptions(services), vendor, body))
     note({
       changes: diff.changes.map(({ kind, id, change }) => `${change} ${kind} ${id}`),
