@@ -75,3 +75,24 @@ test('every way in which a value can be wrong is in Chinese', () => {
     assert.notEqual(inChinese(text), text, text)
   }
 })
+
+test('a plan that ends before it begins is explained in Chinese, in lists as in models', () => {
+  const plan = { from: '2031-01-01T00:00:00Z', until: '2030-01-01T00:00:00Z' }
+  const prices = [{ unit: 'input_token', per: 1_000_000, amount: '2' }]
+  const model = { id: 'a', type: 'chat', prices, routes: [{ channel: 'b' }] }
+  const file = {
+    models: [{ ...model, planned_prices: [{ ...plan, prices }] }],
+    price_lists: [{ id: 'l', planned_prices: [{ ...plan, default: 'hidden' }] }],
+  }
+  assert.throws(
+    () => parseCatalogFile('shop', JSON.stringify(file), {}),
+    ({ mistakes }: CatalogError) => {
+      const told = mistakes.map(({ path, problem }) => [path, inChinese(problem)])
+      assert.deepEqual(told, [
+        ['models[0].planned_prices[0].until', '必须晚于开始时间'],
+        ['price_lists[0].planned_prices[0].until', '必须晚于开始时间'],
+      ])
+      return true
+    },
+  )
+})

@@ -3,7 +3,6 @@
  * A text that is not here stays as it is.
  */
 const TEXTS: Readonly<Record<string, string>> = {
-  'a delivery is running': '正在投递',
   'access tokens cannot do this: sign in to the console': '访问令牌不能执行此操作，请登录控制台',
   'add an authenticator app or a passkey first': '请先添加验证器应用或通行密钥',
   'you would have no way to sign in: add a passkey first': '这样您将无法登录：请先添加通行密钥',
@@ -26,7 +25,6 @@ const TEXTS: Readonly<Record<string, string>> = {
   invalid: '无效',
   'invalid or missing API key': 'API 密钥缺失或无效',
   'invalid request': '请求无效',
-  'is current password': '是当前密码',
   'is easy to guess: choose another': '太容易猜到，请换一个',
   'is needed': '必填',
   'is not a URL': '不是网址',
@@ -52,7 +50,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'must be a decimal': '必须是小数',
   'must be a decimal, for example 12.5': '必须是小数，例如 12.5',
   'must be after from': '必须晚于开始时间',
-  'must be after "from"': '必须晚于开始时间',
+  'must be after the start': '必须晚于开始时间',
   'must be an e-mail address such as kim@example.com': '必须是邮箱地址，例如 kim@example.com',
   'needs an entry, or a "default"': '需要至少一个模型，或“其他所有模型”的规则',
   'must be in the future': '必须是将来的时间',

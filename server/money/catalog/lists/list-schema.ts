@@ -49,7 +49,7 @@ const plan = z
   })
   .refine(({ from, until }) => until === undefined || from < until, {
     path: ['until'],
-    error: 'must be after "from"',
+    error: 'must be after the start',
   })
   .refine(({ prices: named, default: rest }) => Object.keys(named).length > 0 || rest, {
     path: ['prices'],
