@@ -207,6 +207,9 @@ describe('usage', () => {
       listed.map((row) => row.request_id),
       (await read()).data.map((row) => row.request_id).reverse(),
     )
+    const [whole = ''] = (await ask({ format: 'jsonl', order: 'oldest' })).text.split('\n')
+    const { price_list: list, price_version: version, list_amount: amount } = JSON.parse(whole)
+    assert.deepEqual([list, version, amount], ['base', listed[0]?.price_version, rows[0].charged])
     const csv = await ask({ columns: 'model,charged' })
     assert.equal(csv.text.split('\r\n')[0], 'model,charged')
     const refused = await ask({ columns: 'model,hold_id' })

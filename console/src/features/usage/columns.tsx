@@ -64,6 +64,14 @@ const FIELDS: readonly CallField[] = [
   { key: 'duration_ms', word: 'duration', as: 'duration', minor: true },
   { key: 'held', word: 'held', as: 'money', minor: true },
   { key: 'charged', word: 'charged', as: 'money', exports: ['charged', 'currency'] },
+  { key: 'list_amount', word: 'listAmount', as: 'money', minor: true },
+  {
+    key: 'price_list',
+    word: 'priceList',
+    as: 'line',
+    minor: true,
+    exports: ['price_list', 'price_version'],
+  },
 ]
 
 function showTokens(name: 'input_tokens' | 'cached_input_tokens' | 'output_tokens') {
