@@ -91,3 +91,10 @@ test('what a reader does not take in time is lost beyond 16 MiB, and a line says
   assert.equal(lines.length - 2 + note.count, 40_000)
   assert.ok(stdout.length < 17 * 1024 * 1024 + 65_536, `${stdout.length} bytes`)
 })
+
+test('text: what others wrote neither ends its line nor acts on the terminal', (t) => {
+  const text = written(t, { level: 'info', format: 'text' }, (log) => {
+    log.warn({ reason: 'no\x1b[2J\x9b1m\r\n03:01:48 WARN invented' }, 'refused')
+  })
+  assert.match(text, /^\S+ WARN refused reason=no \[2J 1m 03:01:48 WARN invented\n$/)
+})

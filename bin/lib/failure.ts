@@ -2,12 +2,13 @@
 import { DatabaseProblem } from '../../server/base/database/problem.ts'
 import { GatewayError } from '../../server/base/lib/errors.ts'
 import { OperatorError } from '../../server/base/lib/operator-error.ts'
+import { oneLine } from '../../server/base/lib/text/one-line.ts'
 
 export function describeCommandFailure(error: unknown): string {
   if (process.env.TRIBUTARY_DEBUG && error instanceof Error) return error.stack ?? error.message
   return messagesOfFailure(error)
     .split('\n')
-    .map((line) => `tributary: ${line}`)
+    .map((line) => `tributary: ${oneLine(line)}`)
     .join('\n')
 }
 

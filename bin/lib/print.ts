@@ -1,11 +1,17 @@
 /** Output: aligned tables for people, JSON for scripts. Only results go to standard output. */
 import { formatAmount } from '../../server/base/lib/money.ts'
+import { oneLine } from '../../server/base/lib/text/one-line.ts'
+
+/** Control characters that JSON leaves as they are, though a terminal may act on them. */
+const UNESCAPED = /[\u007f-\u009f]/g
 
 /** Prints JSON; amounts (bigint, nano-units) become decimal strings. */
 export function printJson(value: unknown): void {
   const plain = (_: string, member: unknown) =>
     typeof member === 'bigint' ? formatAmount(member) : member
-  console.log(JSON.stringify(value, plain, 2))
+  const text = JSON.stringify(value, plain, 2)
+  const escaped = (one: string) => `\\u00${one.charCodeAt(0).toString(16)}`
+  console.log(text.replace(UNESCAPED, escaped))
 }
 
 export interface TextColumn<Row> {
@@ -24,7 +30,7 @@ export function printTable<Row>(
     console.log(empty)
     return
   }
-  const cells = rows.map((row) => columns.map(({ cell }) => String(cell(row))))
+  const cells = rows.map((row) => columns.map(({ cell }) => oneLine(String(cell(row)))))
   const lines = [columns.map(({ title }) => title.toUpperCase()), ...cells]
   const widths = columns.map((_, index) =>
     Math.max(...lines.map((line) => displayWidth(line[index] ?? ''))),
@@ -39,7 +45,7 @@ export function printTable<Row>(
 export function printFields(fields: Readonly<Record<string, string | number | null>>): void {
   const present = Object.entries(fields).filter(([, value]) => value !== null)
   const width = Math.max(...present.map(([name]) => displayWidth(name)))
-  for (const [name, value] of present) console.log(`${pad(name, width)}  ${value}`)
+  for (const [name, value] of present) console.log(`${pad(name, width)}  ${oneLine(String(value))}`)
 }
 
 export function printTime(time: Date | null): string {

@@ -46,6 +46,23 @@ test('accounts: create, list, show, limit, suspend, resume', async (t) => {
   assert.equal((await json('account', 'resume', id)).status, 'active')
 })
 
+test('names that people chose cannot act on a terminal', async (t) => {
+  const { run, json, sql } = await openCommandLine(t)
+  const { id } = await json('account', 'create', '--name', 'a')
+  await sql`update account set name = ${'evil\x1b[2J\x9b1m\r\n\u202etxt'} where id = ${id}`
+  const lines = (text: string) => text.trimEnd().split('\n').length
+  const listed = (await run('account', 'list')).out
+  assert.match(listed, /evil \[2J 1m txt/)
+  assert.equal(lines(listed), 2)
+  const shown = await run('account', 'show', id)
+  assert.match(shown.out, /name +evil \[2J 1m txt\n/)
+  const inJson = await run('account', 'show', id, '--json')
+  assert.match(inJson.out, /evil\\u001b\[2J\\u009b1m\\r\\n/)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be printed.
+  const acts = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/
+  for (const { out } of [shown, inJson]) assert.doesNotMatch(out, acts)
+})
+
 test('an account in a currency that nothing is sold in is warned of, an invented one refused', async (t) => {
   const { run, file } = await openCommandLine(t)
   const settings = { base_url: 'https://vendor.test/v1', api_key: 'k' }

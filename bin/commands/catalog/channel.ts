@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { createDispatcher } from '../../../server/api/app/open-outbound.ts'
 import { openSecretBox } from '../../../server/api/config/secret-key-file.ts'
 import { OperatorError } from '../../../server/base/lib/operator-error.ts'
+import { oneLine } from '../../../server/base/lib/text/one-line.ts'
 import { testChannel } from '../../../server/base/outbound/test-channel.ts'
 import { switchChannel } from '../../../server/money/catalog/apply/edit.ts'
 import {
@@ -106,7 +107,7 @@ function toPrinted({ use, ...row }: Listed) {
 function describeUse(use: ChannelUse): string {
   const { succeededAt = null, failingSince = null, failure } = use
   if (failingSince) {
-    const reason = failure ? ` (${oneLine(nameFailure(failure))})` : ''
+    const reason = failure ? ` (${shorten(nameFailure(failure))})` : ''
     return `failing since ${printTime(failingSince)}${reason}`
   }
   return succeededAt
@@ -116,7 +117,7 @@ function describeUse(use: ChannelUse): string {
 
 const REASON_SHOWN = 80
 
-function oneLine(text: string): string {
+function shorten(text: string): string {
   const line = text.replace(/\s+/g, ' ')
   return line.length > REASON_SHOWN ? `${line.slice(0, REASON_SHOWN)}…` : line
 }
@@ -142,7 +143,9 @@ Example:
         if (!ok) process.exitCode = 1
         if (options.json) return printJson({ ok, steps })
         for (const { step, ok: passed, detail, milliseconds } of steps) {
-          console.log(`${passed ? '✓' : '✗'} ${step.padEnd(10)}  ${detail} (${milliseconds} ms)`)
+          console.log(
+            `${passed ? '✓' : '✗'} ${step.padEnd(10)}  ${oneLine(detail)} (${milliseconds} ms)`,
+          )
         }
       }),
     )

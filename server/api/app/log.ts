@@ -3,6 +3,7 @@
  * so a prompt, a key or a header cannot reach it by accident.
  */
 import { LOG_FIELDS, type Log, type LogLine } from '../../base/lib/log.ts'
+import { oneLine } from '../../base/lib/text/one-line.ts'
 
 const ALLOWED: ReadonlySet<string> = new Set(LOG_FIELDS)
 
@@ -109,7 +110,7 @@ function writeText(level: Level, time: string, fields: Fields, message: string):
     return `${name}=${typeof value === 'string' ? value : toJson(value)}`
   })
   const name = LEVELS[level] >= LEVELS.warn ? level.toUpperCase() : level
-  return `${[time.slice(11, 19), name, message, ...values].join(' ')}\n`
+  return `${oneLine([time.slice(11, 19), name, message, ...values].join(' '))}\n`
 }
 
 /** Writes bigints digit by digit, since amounts may exceed JSON's safe numbers. */
