@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { noBrowser } from '../support/browser.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startBareStage } from './support/bare.ts'
-import { expectAccessible, openPage, PHONE } from './support/browser.ts'
+import { expectAccessible, expectFits, openPage, PHONE } from './support/browser.ts'
 import { startDemoStage } from './support/demo.ts'
 import { goTo } from './support/journey.ts'
 import { type ConsoleStage, PASSWORD, startConsoleStage } from './support/stage.ts'
@@ -28,6 +28,28 @@ describe('the status bar', { skip: noBrowser }, () => {
     await customer.page.getByRole('link', { name: 'Playground' }).waitFor()
     assert.equal(await customer.page.getByRole('group', { name: 'Workspace' }).count(), 0)
     await customer.page.context().close()
+  })
+
+  test('a long name of a customer widens neither the notice nor the audit log', async (t) => {
+    const { id } = stage.account
+    const [before] = await stage.sql<{ name: string }[]>`select name from account where id = ${id}`
+    t.after(() => stage.sql`update account set name = ${before?.name ?? ''} where id = ${id}`)
+    await stage.sql`update account set name = ${'W'.repeat(150)} where id = ${id}`
+    await stage.sql`
+      insert into audit_log (actor, action, target, account_id, ip, details)
+      values ('cli:root', 'POST /operator/accounts/:account_id/suspend', ${id}, ${id}, '', '{}')`
+    const { page } = await stage.signedIn(`/keys?account=${id}`, { operator: true })
+    await page.getByText(/acting as an operator in the account W{150}/).waitFor()
+    await expectFits(page)
+    await page.goto(`${stage.url}/console/operator/audit-log`)
+    const sentence = page.getByText(/suspended the account W{150}/).first()
+    await sentence.waitFor()
+    const table = page.getByRole('table').filter({ has: sentence })
+    const [cut, shown] = await table.evaluate((one) => {
+      return [one.scrollWidth, one.parentElement?.clientWidth ?? 0]
+    })
+    assert.ok((cut ?? 0) <= (shown ?? 0), `${cut} of ${shown} pixels`)
+    await page.context().close()
   })
 
   test('an operator in a customer’s account sees a notice, and can leave', async () => {

@@ -47,9 +47,14 @@ export function fillText(text: string, values: Readonly<Record<string, string | 
   if (!text.includes('{')) return text
   const filled = text.replace(
     /\{(\w+)\}/g,
-    (whole, name: string) => EDGE + String(values[name] ?? whole) + EDGE,
+    (whole, name: string) => EDGE + withoutReversal(String(values[name] ?? whole)) + EDGE,
   )
   return filled.replace(LOOSE, '').replaceAll(EDGE, '')
+}
+
+/** Removes characters with which a name would reverse the words of the sentence around it. */
+function withoutReversal(value: string): string {
+  return value.replace(/[\u202a-\u202e\u2066-\u2069]/g, '')
 }
 
 /** Stands at both ends of a value while its text is filled; no text has it. */

@@ -1,4 +1,7 @@
-/** Filled texts: a space stands between Chinese and other writing, never within Chinese. */
+/**
+ * Filled texts: a space stands between Chinese and other writing, never within Chinese, and a value
+ * does not reverse the words around it.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fillText } from '../../../console/src/lib/texts.ts'
@@ -13,6 +16,7 @@ test('a space beside a value goes where both sides are Chinese', () => {
     ['已创建 {name} 了', { name: 'Acme' }, '已创建 Acme 了'],
     ['{name} was created', { name: '大河' }, '大河 was created'],
     ['{left} or {other}', { left: 'one' }, 'one or {other}'],
+    ['invited {name} as viewer', { name: 'a\u202eb\u2067c' }, 'invited abc as viewer'],
   ] as const) {
     assert.equal(fillText(text, values), filled)
   }

@@ -90,7 +90,7 @@ function Bar({ tone, icon, children, act, onAct }: BarProps) {
       <span className={classes.icon}>
         <Icon name={icon} size={16} />
       </span>
-      <Text size="sm" component="span">
+      <Text size="sm" component="span" className={classes.words}>
         {children}
       </Text>
       {act ? (

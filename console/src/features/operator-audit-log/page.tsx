@@ -69,14 +69,14 @@ function Sentence({ row }: { readonly row: LogEntry }) {
   const actor = useActor()
   const act = useAct()
   return (
-    <>
+    <div style={{ overflowWrap: 'anywhere' }}>
       <b>{actor(row)}</b> {act(row)}
       {row.token ? (
         <Text size="xs" c="dimmed">
           {t('byToken', { token: nameToken(row.token) })}
         </Text>
       ) : null}
-    </>
+    </div>
   )
 }
 
