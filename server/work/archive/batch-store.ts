@@ -2,6 +2,7 @@
 import type { Sql, TransactionSql } from 'postgres'
 import { fixFormats, listTables } from '../../base/database/backup/backup-store.ts'
 import { copyRange, type KeyRange } from '../../base/database/backup/copy-range.ts'
+import type { OnRow } from '../../base/database/connection/copied-rows.ts'
 import { holdIdOf } from '../../base/lib/ids.ts'
 import { freeBuffer } from '../../base/lib/memory/free-buffer.ts'
 import { liftTimeout } from './archive-store.ts'
@@ -57,25 +58,26 @@ async function readBatch(
   const content = new Content(ids.holds * HOLD_BYTES)
   content.add(BEGIN_TABLES)
   const shapes = new Map((await listTables(view)).map((shape) => [shape.name, shape]))
-  const copy = async (name: string, range: KeyRange, add: (row: Buffer) => void) => {
+  const copy = async (name: string, range: KeyRange, add: OnRow) => {
     const shape = shapes.get(name)
     if (!shape) throw new Error(`there is no table ${name}`)
     content.add(beginTable(shape))
     await copyRange(view, shape, range, add)
     content.add(END_TABLE)
   }
-  const add = (row: Buffer) => content.add(row)
-  const calls = createCutter(add, limits.callBytes)
+  const calls = createCutter(content, limits.callBytes)
   const requests = { after: requestIdOf(after), upto: requestIdOf(ids.last) }
   await copy('call', { key: 'request_id', ...requests }, calls.add)
   const cut = calls.last()
   const last = cut === undefined ? ids.last : holdIdOf(cut)
   let holds = 0
-  await copy('hold', { key: 'id', after, upto: last }, (row) => {
-    content.add(row)
+  await copy('hold', { key: 'id', after, upto: last }, (bytes, start, end) => {
+    content.add(bytes, start, end)
     holds += 1
   })
-  await copy('entry', { key: 'posting', after, upto: last }, add)
+  await copy('entry', { key: 'posting', after, upto: last }, (bytes, start, end) => {
+    content.add(bytes, start, end)
+  })
   const [row] = await view<{ version: string }[]>`
     select archive_version(${after}, ${last}) as version`
   const version = row?.version ?? ''
@@ -85,22 +87,25 @@ async function readBatch(
 
 const requestIdOf = (holdId: string) => `req_${holdId.slice('hold_'.length)}`
 
-/** Passes on rows as long as they fit, but at least one. */
-function createCutter(pass: (row: Buffer) => void, bytesMax: number) {
-  let bytes = 0
-  let fitting: Buffer | undefined
+/** Adds rows as long as they fit, but at least one. */
+function createCutter(content: Content, bytesMax: number) {
+  let length = 0
+  /** The place of the last row that fitted. */
+  let last: number | undefined
   let isFull = false
   return {
-    add(row: Buffer) {
-      bytes += row.length
-      isFull ||= fitting !== undefined && bytes > bytesMax
+    add(bytes: Buffer, start: number, end: number) {
+      length += end - start
+      isFull ||= last !== undefined && length > bytesMax
       if (isFull) return
-      pass(row)
-      fitting = row
+      last = content.length
+      content.add(bytes, start, end)
     },
     /** Returns the first column of the last row that fitted, if not all did. */
     last(): string | undefined {
-      return isFull ? fitting?.toString().split('\t')[0] : undefined
+      if (!isFull) return undefined
+      const added = content.read()
+      return added.toString('latin1', last, added.indexOf('\t', last))
     },
   }
 }
@@ -112,23 +117,24 @@ const HOLD_BYTES = 2_000
 
 /** Collects bytes that arrive piece by piece; a list of the buffers would cost twice as much. */
 class Content {
+  length = 0
   private bytes: Buffer
-  private length = 0
 
   constructor(expectedBytes: number) {
     this.bytes = Buffer.allocUnsafeSlow(expectedBytes)
   }
 
-  add(piece: Buffer): void {
-    const end = this.length + piece.length
-    if (end > this.bytes.length) {
-      const wider = Buffer.allocUnsafeSlow(Math.max(end, 2 * this.bytes.length))
+  /** Adds bytes, or those from `start` up to `end`. */
+  add(bytes: Buffer, start = 0, end = bytes.length): void {
+    const length = this.length + end - start
+    if (length > this.bytes.length) {
+      const wider = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.bytes.length))
       this.bytes.copy(wider, 0, 0, this.length)
       this.free()
       this.bytes = wider
     }
-    this.bytes.set(piece, this.length)
-    this.length = end
+    bytes.copy(this.bytes, this.length, start, end)
+    this.length = length
   }
 
   read(): Buffer {

@@ -1,6 +1,7 @@
 /** Rows of a range of keys, as COPY sends them. */
 import { finished } from 'node:stream/promises'
 import type { TransactionSql } from 'postgres'
+import { type OnRow, takeRows } from '../connection/copied-rows.ts'
 import type { TableShape } from './backup-store.ts'
 
 /** Keys that need no quoting: COPY takes no parameters. */
@@ -21,19 +22,24 @@ export async function copyRange(
   transaction: TransactionSql,
   { name, columns }: TableShape,
   { key, after, upto }: KeyRange,
-  onRow: (row: Buffer) => void,
+  onRow: OnRow,
 ): Promise<void> {
   if (!PLAIN.test(after) || !PLAIN.test(upto)) throw new Error('a key has other characters')
   const names = columns.map((column) => `"${column}"`).join(', ')
-  const rows = await transaction
-    .unsafe(
-      `copy (select ${names} from "${name}" where "${key}" > '${after}' and "${key}" <= '${upto}'
-        order by "${key}") to stdout`,
-    )
-    .readable()
-  // Events cost half of what an iterator does, which waits for each row.
-  rows.on('data', onRow)
-  await finished(rows)
-  // See copyOut: the client may have left its socket paused.
-  rows._read(0)
+  const stop = takeRows(transaction, onRow)
+  try {
+    const rows = await transaction
+      .unsafe(
+        `copy (select ${names} from "${name}" where "${key}" > '${after}' and "${key}" <= '${upto}'
+          order by "${key}") to stdout`,
+      )
+      .readable()
+    // Rows that were not taken. Events cost half of what an iterator does, which waits for each.
+    rows.on('data', (row: Buffer) => onRow(row, 0, row.length))
+    await finished(rows)
+    // See copyOut: the client may have left its socket paused.
+    rows._read(0)
+  } finally {
+    stop()
+  }
 }

@@ -5,13 +5,18 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Sql, TransactionSql } from 'postgres'
+import { noteClient } from './copied-rows.ts'
 
 export type Work = (transaction: TransactionSql) => unknown
 
 /** Like `sql.begin`: an optional mode, then the work. Rejects if the connection is lost. */
 export function beginGuarded(sql: Sql, mode: string, work: Work): Promise<unknown> {
   let lost: unknown
-  const result = sql.begin(mode, (transaction) => runGuarded(transaction, work, () => lost))
+  const result = sql.begin(mode, (transaction) => {
+    const guarded = guard(transaction, () => lost)
+    noteClient(guarded, sql)
+    return runGuarded(guarded, work, () => lost)
+  })
   result.catch((error: unknown) => {
     lost = error
   })
@@ -24,7 +29,7 @@ async function runGuarded(
   lost: () => unknown,
 ): Promise<unknown> {
   try {
-    const result = await work(guard(transaction, lost))
+    const result = await work(transaction)
     // The client has already rejected; returning here would make it write a commit.
     return lost() === undefined ? result : await forever()
   } catch (error) {

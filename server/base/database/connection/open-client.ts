@@ -4,6 +4,7 @@ import postgres, { type Options, type Sql } from 'postgres'
 import { storableText } from '../../lib/text/well-formed.ts'
 import { readLogin, readSocketUrl, readTarget } from './address.ts'
 import { arrayTypes } from './array-types.ts'
+import { noteSocket } from './copied-rows.ts'
 import { type Address, dial } from './dial.ts'
 import { shareParameterTypes } from './parameter-types.ts'
 import { secure } from './secure.ts'
@@ -125,6 +126,7 @@ export function openClient(
       if (onadmitted) {
         socket.once('data', (first: Buffer) => first[0] === AUTHENTICATION && onadmitted())
       }
+      noteSocket(sql, socket)
       return socket
     },
     connect_timeout: connecting ? 0 : CONNECT_SECONDS,
