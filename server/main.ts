@@ -18,6 +18,7 @@ import { openTasks } from './api/app/open-tasks.ts'
 import { openLoopWatch, openMetrics, openTelemetry } from './api/app/open-telemetry.ts'
 import { createStop, type Stop } from './api/app/stop.ts'
 import { type Config, showConfig } from './api/config/config.ts'
+import { tellOfLittleMemory } from './api/config/memory-default.ts'
 import { openSecretBox } from './api/config/secret-key-file.ts'
 import type { PlainServices } from './api/endpoints/endpoint.ts'
 import { listEndpoints } from './api/endpoints/index.ts'
@@ -69,7 +70,10 @@ export async function serve(
   const telemetry = await openTelemetry(config)
   const log = createLog(config.log, telemetry?.send)
   // Of the workers of one machine, their supervisor tells it.
-  if (!cluster.isWorker) tellOfFewFiles(config, log)
+  if (!cluster.isWorker) {
+    tellOfFewFiles(config, log)
+    tellOfLittleMemory(config, log)
+  }
   const database = await opening
   try {
     await migrateDatabase(database, log)

@@ -10,6 +10,7 @@ import {
   listVariables,
   loadConfig,
 } from '../server/api/config/config.ts'
+import { tellOfLittleMemory } from '../server/api/config/memory-default.ts'
 import { openSecretBox } from '../server/api/config/secret-key-file.ts'
 import { createSecretKey } from '../server/base/lib/secrets/secrets.ts'
 
@@ -118,4 +119,21 @@ test('the embedded default makes one secret key, readable by its owner alone', (
   assert.equal(openSecretBox(config).open(sealed, 'place'), 'text')
   assert.equal(statSync(join(dataDir, 'new', 'secret-key')).mode & 0o777, 0o600)
   assert.deepEqual(readdirSync(join(dataDir, 'new')), ['secret-key'])
+})
+
+test('limits that do not fit into the memory are told, with some that do', () => {
+  const MB = 1024 ** 2
+  const tell = (limit: number, memory: number, workers = 1) => {
+    const lines: string[] = []
+    const log = { warn: (_: object, line: string) => lines.push(line) }
+    tellOfLittleMemory({ workers, memory: { bytesMax: memory * MB } }, log, limit * MB)
+    return lines.join()
+  }
+  assert.equal(tell(648, 192), '')
+  const told = tell(512, 192)
+  assert.match(told, /may take 648 MB, and the machine or container has 512 MB/)
+  assert.match(told, /set CHAT_BODY_BYTES_MAX=41MB and MEMORY_BYTES_MAX=123MB$/)
+  assert.equal(tell(512, 123), '')
+  assert.match(tell(1_024, 192, 2), /CHAT_BODY_BYTES_MAX=41MB/)
+  assert.match(tell(256, 192), /Raise its limit$/)
 })

@@ -8,6 +8,7 @@ import type { StopReason, SupervisorMessage, WorkerMessage } from '../../base/wo
 import { tellOfFewFiles } from '../../base/workers/open-files.ts'
 import { type SharedPort, sharePort } from '../../base/workers/share-port.ts'
 import type { Config } from '../config/config.ts'
+import { tellOfLittleMemory } from '../config/memory-default.ts'
 import { createClusterMetrics, serveClusterMetrics } from '../metrics/cluster-metrics.ts'
 import { createLog } from './log.ts'
 import { openOwnDatabase } from './open-own-database.ts'
@@ -16,6 +17,7 @@ import { openOwnDatabase } from './open-own-database.ts'
 export async function supervise(config: Config, requested: Promise<StopReason>): Promise<number> {
   const log = createLog(config.log)
   tellOfFewFiles(config, log)
+  tellOfLittleMemory(config, log)
   const database = config.databaseUrl === undefined ? await openOwnDatabase(config) : undefined
   const { port } = config.metrics
   const clusterMetrics = createClusterMetrics()

@@ -1,5 +1,6 @@
-/** The default of MEMORY_BYTES_MAX, from the memory of the machine or container. */
+/** MEMORY_BYTES_MAX and the memory of the machine or container. */
 import { totalmem } from 'node:os'
+import type { Log } from '../../base/lib/log.ts'
 
 const MB = 1024 ** 2
 const PART = 1 / 8
@@ -10,6 +11,10 @@ const BYTES_MAX = 1024 * MB
  * some room.
  */
 export const BODIES_MIN = 3
+
+/** A process needs this for each byte of MEMORY_BYTES_MAX, and more beside these bytes. */
+const NEEDED_FACTOR = 2
+const NEEDED_BESIDE = 264 * MB
 
 /** The limit of the container or the machine, in bytes. */
 function memoryLimit(): number {
@@ -23,5 +28,31 @@ export function defaultMemoryBytes(workers: number, bodyBytesMax: number): numbe
   const part = (memoryLimit() * PART) / workers
   return Math.floor(
     Math.max(Math.min(Math.max(part, BYTES_MIN), BYTES_MAX), BODIES_MIN * bodyBytesMax),
+  )
+}
+
+interface Needs {
+  readonly workers: number
+  readonly memory: { readonly bytesMax: number }
+}
+
+/** Logs one line if the limits do not fit into the memory: the system may end the process. */
+export function tellOfLittleMemory(
+  { workers, memory: { bytesMax } }: Needs,
+  log: Pick<Log, 'warn'>,
+  limit = memoryLimit(),
+): void {
+  const needed = (bytesMax * NEEDED_FACTOR + NEEDED_BESIDE) * workers
+  if (limit >= needed) return
+  const fitting = (limit / workers - NEEDED_BESIDE) / NEEDED_FACTOR / BODIES_MIN / MB
+  const body = Math.floor(fitting)
+  const remedy =
+    body < 1
+      ? ''
+      : `, or set CHAT_BODY_BYTES_MAX=${body}MB and MEMORY_BYTES_MAX=${body * BODIES_MIN}MB`
+  log.warn(
+    {},
+    `large requests may take ${Math.ceil(needed / MB)} MB, and the machine or container has ` +
+      `${Math.floor(limit / MB)} MB: the system could end the gateway. Raise its limit${remedy}`,
   )
 }
