@@ -18,7 +18,7 @@ import {
   makeEmpty,
   makeFolder,
   startWorkload,
-} from './backup-support.ts'
+} from './backup/support.ts'
 
 const nowhere = { dataDir: '/nowhere', owner: true }
 

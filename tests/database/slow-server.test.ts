@@ -9,7 +9,7 @@ import { restore } from '../../server/base/database/backup/restore.ts'
 import { openDatabase } from '../../server/base/database/open.ts'
 import { dialServer } from '../support/database/chosen-postgres.ts'
 import type { TestDatabase } from '../support/postgres.ts'
-import { MIGRATIONS, makeEmpty, makeFolder, makeSource } from './backup-support.ts'
+import { MIGRATIONS, makeEmpty, makeFolder, makeSource } from './backup/support.ts'
 
 /** Longer than a gateway waits for a connection. */
 const SLOW_MS = 2_300

@@ -16,7 +16,7 @@ import {
 } from '../../server/money/accounts/manage-keys.ts'
 import { audit } from '../../server/money/ledger/audit/audit.ts'
 import { takeHolds } from '../../server/money/ledger/posting/move-store.ts'
-import { holdRow, settle } from '../database/backup-support.ts'
+import { holdRow, settle } from '../database/backup/support.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 
 let database: TestDatabase

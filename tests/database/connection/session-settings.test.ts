@@ -6,7 +6,7 @@ import { connect } from '../../../server/base/database/connection/client.ts'
 import { openDatabase } from '../../../server/base/database/open.ts'
 import { audit } from '../../../server/money/ledger/audit/audit.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
-import { fillAccounts, startWorkload } from '../backup-support.ts'
+import { fillAccounts, startWorkload } from '../backup/support.ts'
 
 /**
  * Defaults that an operator may have for other programs, or by accident, and what is needed. They

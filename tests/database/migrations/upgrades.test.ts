@@ -10,7 +10,7 @@ import type { Sql } from 'postgres'
 import { migrate, readMigrations } from '../../../server/base/database/migrations/migrate.ts'
 import { isUnavailable } from '../../../server/base/database/unavailable.ts'
 import { audit } from '../../../server/money/ledger/audit/audit.ts'
-import { MIGRATIONS, makeEmpty, makeFolder, settle } from '../backup-support.ts'
+import { MIGRATIONS, makeEmpty, makeFolder, settle } from '../backup/support.ts'
 
 /** The newest migration of 0.2.0. */
 const RELEASED = '0016'

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { backup } from '../../server/base/database/backup/backup.ts'
-import { restore } from '../../server/base/database/backup/restore.ts'
-import { audit } from '../../server/money/ledger/audit/audit.ts'
-import { startSweeper } from '../../server/money/ledger/leases/sweeper.ts'
-import { takeHolds } from '../../server/money/ledger/posting/move-store.ts'
-import { LEASES } from '../ledger/support.ts'
+import { backup } from '../../../server/base/database/backup/backup.ts'
+import { restore } from '../../../server/base/database/backup/restore.ts'
+import { audit } from '../../../server/money/ledger/audit/audit.ts'
+import { startSweeper } from '../../../server/money/ledger/leases/sweeper.ts'
+import { takeHolds } from '../../../server/money/ledger/posting/move-store.ts'
+import { LEASES } from '../../ledger/support.ts'
 import {
   digestTables,
   holdRow,
@@ -18,7 +18,7 @@ import {
   makeSource,
   settle,
   startWorkload,
-} from './backup-support.ts'
+} from './support.ts'
 
 const quiet = { info: () => undefined, warn: () => undefined }
 

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Sql } from 'postgres'
-import { closeHolds, takeHolds } from '../../server/money/ledger/posting/move-store.ts'
-import { type HoldRow, postCredit } from '../../server/money/ledger/store.ts'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+import { closeHolds, takeHolds } from '../../../server/money/ledger/posting/move-store.ts'
+import { type HoldRow, postCredit } from '../../../server/money/ledger/store.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
 
-export const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations')
+export const MIGRATIONS = join(import.meta.dirname, '..', '..', '..', 'migrations')
 const ACCOUNTS = ['acct_a', 'acct_b', 'acct_c'] as const
 
 export function makeFolder(t: TestContext): string {

@@ -13,11 +13,11 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { backup } from '../../server/base/database/backup/backup.ts'
-import { restore } from '../../server/base/database/backup/restore.ts'
-import { createSecretBox, createSecretKey } from '../../server/base/lib/secrets/secrets.ts'
-import { audit } from '../../server/money/ledger/audit/audit.ts'
-import { digestTables, MIGRATIONS, makeEmpty, makeFolder, makeSource } from './backup-support.ts'
+import { backup } from '../../../server/base/database/backup/backup.ts'
+import { restore } from '../../../server/base/database/backup/restore.ts'
+import { createSecretBox, createSecretKey } from '../../../server/base/lib/secrets/secrets.ts'
+import { audit } from '../../../server/money/ledger/audit/audit.ts'
+import { digestTables, MIGRATIONS, makeEmpty, makeFolder, makeSource } from './support.ts'
 
 async function makeBackup(t: TestContext) {
   const source = await makeSource(t)

@@ -8,12 +8,12 @@ import { isDeepStrictEqual } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import type { Sql } from 'postgres'
-import { backup } from '../../server/base/database/backup/backup.ts'
-import { type Comparison, compareWithBackup } from '../../server/base/database/backup/compare.ts'
-import { restore } from '../../server/base/database/backup/restore.ts'
-import { createRowSetMeter } from '../../server/base/database/backup/row-set.ts'
-import { audit } from '../../server/money/ledger/audit/audit.ts'
-import { digestTables, MIGRATIONS, makeEmpty, makeFolder, makeSource } from './backup-support.ts'
+import { backup } from '../../../server/base/database/backup/backup.ts'
+import { type Comparison, compareWithBackup } from '../../../server/base/database/backup/compare.ts'
+import { restore } from '../../../server/base/database/backup/restore.ts'
+import { createRowSetMeter } from '../../../server/base/database/backup/row-set.ts'
+import { audit } from '../../../server/money/ledger/audit/audit.ts'
+import { digestTables, MIGRATIONS, makeEmpty, makeFolder, makeSource } from './support.ts'
 
 /** The order in which a scan meets the rows of a table. */
 async function readOrder(sql: Sql): Promise<string[]> {

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { backup } from '../../server/base/database/backup/backup.ts'
-import { mountSmallDisk, noSmallDisk } from '../support/database/small-disk.ts'
-import { makeFolder, makeSource } from './backup-support.ts'
+import { backup } from '../../../server/base/database/backup/backup.ts'
+import { mountSmallDisk, noSmallDisk } from '../../support/database/small-disk.ts'
+import { makeFolder, makeSource } from './support.ts'
 
 const MEGABYTE = 1024 * 1024
 
