@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { createThrottle } from '../../server/api/sign-in/rates/throttle.ts'
 import { returnAttempt, takeOne } from '../../server/api/sign-in/rates/throttle-store.ts'
 import { type ConsoleUnderTest, PASSWORD, startConsole } from './support.ts'
 
@@ -127,6 +128,14 @@ describe('a rate in the database', () => {
     }
     // The last one is fifteen seconds away, which a busy machine may take.
     assert.ok(taken === 19 || taken === 20, String(taken))
+  })
+
+  test('of invitations: does not speak of signing in', async () => {
+    const throttle = createThrottle(console.sql, () => 0)
+    const takeMany = async () => {
+      for (let count = 0; count < 60; count += 1) await throttle.take('invitation', 'kim')
+    }
+    await assert.rejects(takeMany, /^GatewayError: too many invitations by mail: try again later$/)
   })
 
   test('states the time to wait, and takes attempts back', async () => {

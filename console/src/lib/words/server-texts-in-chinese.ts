@@ -126,6 +126,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'this gateway sends no mail': '此网关不发送邮件',
   'must be true: the terms have to be accepted': '必须接受条款',
   'you already have an account: sign in': '您已有登录账号，请登录',
+  'too many invitations by mail: try again later': '邮件邀请过多：请稍后再试',
   'too many mails: open the last one, or try again later': '邮件过多：请查看最近一封，或稍后再试',
   'it does not answer': '没有响应',
   'must begin with https:// (http:// only on loopback, with ALLOW_PRIVATE_TARGETS=1)':

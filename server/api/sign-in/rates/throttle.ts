@@ -98,6 +98,7 @@ const NO_SUCH_CODES = 'too many unknown codes: try again later'
 const TOO_MANY_MAILS = 'too many mails: open the last one, or try again later'
 const MESSAGES: Readonly<Record<string, string>> = {
   token: 'too many invalid access tokens: wait a little',
+  invitation: 'too many invitations by mail: try again later',
   code: NO_SUCH_CODES,
   codeAddress: NO_SUCH_CODES,
   signUp: TOO_MANY_MAILS,
