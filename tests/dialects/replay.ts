@@ -17,6 +17,17 @@ function cut(body: Buffer, size: number): Buffer[] {
   return chunks
 }
 
+/** Cuts a body into pieces of these sizes, and the rest. */
+export function cutAt(body: Buffer, sizes: readonly number[]): Buffer[] {
+  const chunks: Buffer[] = []
+  let at = 0
+  for (const size of sizes) {
+    chunks.push(body.subarray(at, at + size))
+    at += size
+  }
+  return [...chunks, body.subarray(at)]
+}
+
 /** All bytes a relay gives for these chunks, including its ending. */
 export function run(relay: Relay, chunks: readonly Buffer[]): string {
   const out: Buffer[] = []

@@ -18,6 +18,8 @@ export interface FrameFilter {
 export interface FrameFilterOptions {
   /** Returns the frame itself to let it pass, other bytes in its place, or undefined to drop it. */
   readonly onFrame: (frame: Buffer) => Buffer | undefined
+  /** Returns the end of the events from `start` on that pass; see SseSplitterOptions. */
+  readonly skip?: (chunk: Buffer, start: number) => number
   /** An event over the limit passes as it is, in pieces. */
   readonly onOverflow: (piece: Buffer, isLast: boolean) => void
   /** The largest event that is filtered; the splitter's own limit when absent. */
@@ -28,12 +30,21 @@ const LF = 10
 const CR = 13
 
 export function createFrameFilter(options: FrameFilterOptions): FrameFilter {
-  const { onFrame, onOverflow, limitBytes } = options
+  const { onFrame, onOverflow, skip, limitBytes } = options
   let out: Buffer[] = []
   let isChanged = false
   let isInsideOverflow = false
   const splitter = createSseSplitter({
     limitBytes,
+    skip:
+      skip &&
+      ((chunk, start) => {
+        const end = skip(chunk, start)
+        if (end === start) return start
+        isInsideOverflow = false
+        out.push(chunk.subarray(start, end))
+        return end
+      }),
     onFrame(frame) {
       isInsideOverflow = false
       const passed = onFrame(frame)

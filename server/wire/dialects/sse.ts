@@ -33,6 +33,12 @@ export interface SseSplitterOptions {
    * they are dropped. Such an event never reaches `onFrame`.
    */
   readonly onOverflow?: (piece: Buffer, isLast: boolean) => void
+  /**
+   * Called where an event begins. Returns the end of the whole events from there on that it has
+   * dealt with, whose lines end in LF or CRLF: they never reach `onFrame`. Returns `start` if there
+   * are none.
+   */
+  readonly skip?: (chunk: Buffer, start: number) => number
   readonly limitBytes?: number
 }
 
@@ -87,7 +93,7 @@ function findEventEnd(chunk: Buffer, from: number, state: LineState): number {
 
 /** Cuts a body into its events without decoding them. */
 export function createSseSplitter(options: SseSplitterOptions): SseSplitter {
-  const { onFrame, onOverflow, limitBytes = SSE_EVENT_LIMIT_BYTES } = options
+  const { onFrame, onOverflow, skip, limitBytes = SSE_EVENT_LIMIT_BYTES } = options
   /** Bytes that wait for the rest of their event. */
   const carry = new Slabs()
   const state: LineState = { atLineStart: true, afterCr: false, nextCr: -1, nextLf: -1 }
@@ -115,12 +121,25 @@ export function createSseSplitter(options: SseSplitterOptions): SseSplitter {
     else carry.add(piece)
   }
 
+  function skipEvents(chunk: Buffer, start: number): number {
+    const isInside = overflowing || carry.bytes > 0
+    if (!skip || isInside || chunk.length > limitBytes) return start
+    const end = skip(chunk, start)
+    if (end === start) return start
+    state.afterCr = false
+    if (state.nextCr !== -1 && state.nextCr < end) state.nextCr = chunk.indexOf(CR, end)
+    state.nextLf = chunk.indexOf(LF, end)
+    return end
+  }
+
   return {
     push(chunk) {
       let start = 0
       state.nextCr = chunk.indexOf(CR)
       state.nextLf = chunk.indexOf(LF)
       while (start < chunk.length) {
+        start = skipEvents(chunk, start)
+        if (start === chunk.length) break
         const end = findEventEnd(chunk, start, state)
         if (end === -1) break
         close(start === 0 && end === chunk.length ? chunk : chunk.subarray(start, end))

@@ -51,7 +51,7 @@ const TEXT_KEYS = spellKeys('content', 'reasoning_content', 'reasoning', 'argume
 class ChatStream implements Relay {
   private readonly includeUsage: boolean
   private readonly filter: FrameFilter
-  private readonly template = createFrameTemplate(TEXT_KEYS)
+  private readonly template = createFrameTemplate(TEXT_KEYS, (bytes) => this.addOutput(bytes))
   private readonly repairs: RepairState
   private readonly usage: ChatUsageReader
   private outputBytes = 0
@@ -70,6 +70,7 @@ class ChatStream implements Relay {
     this.repairs = createRepairState({ id: id ?? `chatcmpl-${randomText(22)}`, legacyFunctions })
     this.filter = createFrameFilter({
       onFrame: (frame) => this.onFrame(frame),
+      skip: (bytes, start) => this.skip(bytes, start),
       onOverflow: (piece, isLast) => this.onOverflow(piece, isLast),
     })
   }
@@ -117,13 +118,14 @@ class ChatStream implements Relay {
     this.usage.read(chunk)
   }
 
+  private skip(bytes: Buffer, start: number): number {
+    return this.done || this.error ? start : this.template.skip(bytes, start)
+  }
+
   private onFrame(frame: Buffer): Buffer | undefined {
     if (this.done || this.error) return this.onLate(frame)
-    const textBytes = this.template.match(frame)
-    if (textBytes !== -1) {
-      this.addOutput(textBytes)
-      return frame
-    }
+    // One that has come in pieces.
+    if (this.template.skip(frame, 0) > 0) return frame
     const event = readSseFrame(frame)
     if (!event) return isForeign(frame) ? undefined : frame
     const read = parseChunk(event)

@@ -47,7 +47,7 @@ const BEGINNINGS = new Set<unknown>([
 
 class MessagesTap implements Relay {
   private readonly filter: FrameFilter
-  private readonly template = createFrameTemplate(TEXT_KEYS)
+  private readonly template = createFrameTemplate(TEXT_KEYS, (bytes) => this.addOutput(bytes))
   private readonly usage: MessagesUsageReader
   private readonly options: MessagesTapOptions
   private outputBytes = 0
@@ -64,6 +64,7 @@ class MessagesTap implements Relay {
     this.usage = createMessagesUsageReader(options)
     this.filter = createFrameFilter({
       onFrame: (frame) => this.onFrame(frame),
+      skip: (bytes, start) => this.skip(bytes, start),
       // Content that was not read cannot be counted as output.
       onOverflow: () => {},
     })
@@ -97,11 +98,13 @@ class MessagesTap implements Relay {
     return { ...reading, outputBytes, outputEvents, finished, ...(error ? { error } : {}) }
   }
 
+  private skip(bytes: Buffer, start: number): number {
+    return this.isBrokenOff ? start : this.template.skip(bytes, start)
+  }
+
   private onFrame(frame: Buffer): Buffer | undefined {
-    const textBytes = this.isBrokenOff ? -1 : this.template.match(frame)
-    if (textBytes === -1) return this.onOther(frame)
-    this.addOutput(textBytes)
-    return frame
+    // One that has come in pieces.
+    return this.skip(frame, 0) > 0 ? frame : this.onOther(frame)
   }
 
   private onOther(frame: Buffer): Buffer | undefined {
