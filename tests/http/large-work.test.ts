@@ -74,7 +74,7 @@ async function receiveStream(account: string, shared: Shared): Promise<void> {
     kind: 'stream',
     status: 200,
     headers: { 'content-type': 'text/event-stream' },
-    takeFirst: () => undefined,
+    takeFirst: () => ({}),
     body: Readable.from(EVENTS, { objectMode: false }),
     relay,
     held: new HeldBytes(relay, openRoom({ limits: {} as never, memory: shared.memory }, account)),

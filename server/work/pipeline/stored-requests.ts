@@ -221,7 +221,7 @@ function openStream(body: Readable, relay: Relay, room: AnswerRoom): StreamAnswe
     kind: 'stream',
     status: 200,
     headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' },
-    takeFirst: () => undefined,
+    takeFirst: () => ({}),
     body,
     relay,
     held: new HeldBytes(relay, room),

@@ -69,7 +69,7 @@ function deliver(
     kind: 'stream',
     status: 200,
     headers: { 'content-type': 'text/event-stream' },
-    takeFirst: () => first,
+    takeFirst: () => ({ words: first }),
     body,
     relay: { ...boundOf(relay), ...change },
     held: new HeldBytes(relay, openRoom({ limits: {} as never, memory }, 'a')),

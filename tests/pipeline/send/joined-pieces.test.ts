@@ -59,6 +59,15 @@ test('what arrives together is one chunk, and each of the last two pieces anothe
   assert.deepEqual(chunks, ['one two ', 'three ', 'four'])
 })
 
+test('events that arrive together are one chunk: whoever reads them finds their ends', async () => {
+  const head = HEAD.replace('\r\n', '\r\ncontent-type: Text/event-stream; charset=utf-8\r\n')
+  answer = (socket) => socket.write(head + framed('data: 1\n\n', 'data: 2\n\n', ': 3\n\n') + END)
+  const body = await open()
+  const chunks = read(body)
+  await finished(body)
+  assert.deepEqual(chunks, ['data: 1\n\ndata: 2\n\n: 3\n\n'])
+})
+
 test('what arrives later waits for nothing', async () => {
   let vendor: Socket | undefined
   answer = (socket) => {

@@ -12,6 +12,7 @@ import type { RelayFailure, RelayReport } from '../../../wire/dialects/relay.ts'
 import type { Charged } from '../price/charge.ts'
 import type { Services } from '../services.ts'
 import type { StreamAnswer } from './open-answer.ts'
+import { type RelayedEvents, relayEvents } from './relay-events.ts'
 import type { StreamTail } from './show-charge.ts'
 
 /** Limits beyond which a stream is cut. */
@@ -132,8 +133,8 @@ class Delivery {
     // together with them.
     body.resume()
     const first = this.answer.takeFirst()
-    if (first && !this.callerGone) this.pass(first)
-    else if (!this.callerGone) response.flushHeaders()
+    if (!first.words && !first.end && !this.callerGone) response.flushHeaders()
+    this.deliver(first)
     // A short body may have ended or failed before these listeners were added.
     if (ended) this.finish(this.isComplete() ? 'complete' : 'broken')
     else if (body.readableEnded) this.onEnd()
@@ -143,22 +144,21 @@ class Delivery {
   private readonly onData = (chunk: Buffer): void => {
     noteWork(this.context)
     const startedAt = performance.now()
-    const out = this.read(() => this.answer.relay.push(chunk))
-    if (this.isFinished) return
+    const read = relayEvents(this.answer.relay, chunk)
     try {
       const { held } = this.answer
       if (!held.add(chunk.length, performance.now() - startedAt)) this.waitForTurn()
-    } catch (error) {
-      this.cut(error)
+    } catch (cause) {
+      this.cut(cause)
       return
     }
+    // The output so far is charged, so the caller gets it.
+    this.deliver(read)
+    if (read.failure) this.onFailure(read.failure.cause)
     if (this.callerGone) {
       this.drainedBytes += chunk.length
       if (this.drainedBytes > this.services.limits.drainBytes) this.finish('aborted')
-    } else if (out && out.length > 0) {
-      this.pass(out)
     }
-    // The output so far is charged, so the caller gets it.
     if (!this.isFinished && this.isTooMuch(chunk)) this.cut()
   }
 
@@ -174,22 +174,19 @@ class Delivery {
   }
 
   private readonly onEnd = (): void => {
-    const last = this.read(() => this.answer.relay.end())
-    if (this.isFinished) return
-    this.withhold(last)
+    try {
+      this.withhold(this.answer.relay.end())
+    } catch (error) {
+      this.onFailure(error)
+    }
     this.finish(this.isComplete() ? 'complete' : 'broken')
   }
 
-  /** Runs a relay method. A failure of the relay ends the stream as broken. */
-  private read(relay: () => Buffer | undefined): Buffer | undefined {
-    try {
-      return relay()
-    } catch (error) {
-      const fields = { request_id: this.context.requestId, error }
-      this.services.log.error(fields, 'reading an answer failed')
-      this.onBroken()
-      return undefined
-    }
+  /** A failure of the relay ends the stream as broken. */
+  private onFailure(error: unknown): void {
+    const fields = { request_id: this.context.requestId, error }
+    this.services.log.error(fields, 'reading an answer failed')
+    this.onBroken()
   }
 
   private readonly onBroken = (): void => {
@@ -257,15 +254,19 @@ class Delivery {
     return finished && error === undefined
   }
 
-  private pass(bytes: Buffer): void {
-    const { finished, outputBytes } = this.answer.relay.report()
+  private deliver({ words, end }: RelayedEvents): void {
+    if (this.callerGone) return
     const { facts } = this.context
-    if (outputBytes > 0) facts.firstOutputAt ??= performance.now()
-    if (finished) {
-      this.withhold(bytes)
-      this.bodyEnd ??= setTimeout(() => this.finish('complete'), BODY_END_MS)
-      return
+    if (facts.firstOutputAt === undefined && this.answer.relay.report().outputBytes > 0) {
+      facts.firstOutputAt = performance.now()
     }
+    if (words) this.pass(words)
+    if (!end) return
+    this.withhold(end)
+    this.bodyEnd ??= setTimeout(() => this.finish('complete'), BODY_END_MS)
+  }
+
+  private pass(bytes: Buffer): void {
     const { response } = this.context
     const ready = this.tail ? this.tail.push(bytes) : bytes
     if (ready.length > 0) this.write(ready)

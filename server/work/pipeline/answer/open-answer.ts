@@ -11,6 +11,7 @@ import { UpstreamFailure } from '../../../wire/upstreams/failure.ts'
 import type { UpstreamAnswer } from '../../../wire/upstreams/upstream.ts'
 import { HeldBytes } from './count-held.ts'
 import { type AnswerRoom, brokenOff, receiveWhole, toTimerMs } from './receive-whole.ts'
+import { type RelayedEvents, relayEnd, relayEvents } from './relay-events.ts'
 import { detectIn, PackedStream, unpackStream, unpackWhole } from './unpack-answer.ts'
 
 export interface WholeAnswer {
@@ -26,7 +27,7 @@ export interface StreamAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   /** Returns the first bytes for the caller, once, so that they are not kept in memory. */
-  readonly takeFirst: () => Buffer | undefined
+  readonly takeFirst: () => RelayedEvents
   /** Paused. */
   readonly body: Readable
   readonly relay: Relay
@@ -61,12 +62,13 @@ async function openUnpacked(
   withinMs: number | undefined,
 ): Promise<StreamAnswer> {
   const held = new HeldBytes(answer.relay, room)
+  const report = () => answer.relay.report()
   try {
-    return await openStream(answer, { ...detectIn(answer), held }, withinMs)
+    return await openStream(answer, { ...detectIn(answer), report, held }, withinMs)
   } catch (cause) {
     if (!(cause instanceof PackedStream)) throw cause
     const unpacked = { ...answer, body: unpackStream(answer.body, cause) }
-    return await openStream(unpacked, { ...detectIn(unpacked, true), held }, withinMs)
+    return await openStream(unpacked, { ...detectIn(unpacked, true), report, held }, withinMs)
   }
 }
 
@@ -146,7 +148,7 @@ function unreadable(cause: unknown): UpstreamFailure {
 }
 
 /** The answer's relay behind a detector, and the count of what it holds. */
-type Reader = Pick<Relay, 'push' | 'end'> & Pick<StreamAnswer, 'held'>
+type Reader = Pick<Relay, 'push' | 'end' | 'report'> & Pick<StreamAnswer, 'held'>
 
 /** Reads the start of a stream. */
 function openStream(
@@ -157,7 +159,7 @@ function openStream(
   const { body, relay, headWithinMs } = answer
   if (body.destroyed) return Promise.reject(brokenOff(body.errored, 'the stream broke off'))
   return new Promise((resolve, reject) => {
-    const parts: Buffer[] = []
+    let first: RelayedEvents = {}
     let stopTimers: () => void = ignore
     let isReading = true
     const stopReading = () => {
@@ -172,40 +174,36 @@ function openStream(
       if (!ended) body.pause()
       try {
         refuse(answer)
-        resolve(describeStream(answer, parts, { ended, reader }))
+        resolve(describeStream(answer, first, { ended, reader }))
+        first = {}
       } catch (failure) {
         reject(failure)
       }
     }
-    const take = (read: () => Buffer | undefined): boolean => {
-      try {
-        const out = read()
-        if (out && out.length > 0) parts.push(out)
-        return true
-      } catch (cause) {
-        if (cause instanceof PackedStream) {
-          stopReading()
-          body.pause()
-          // At once: a stream that was read to its end emits it in the next tick.
-          body.unshift(cause.start)
-          reject(cause)
-          return false
-        }
-        onError(unreadable(cause))
-        body.destroy()
+    const take = (read: RelayedEvents): boolean => {
+      first = read
+      if (!read.failure) return true
+      const { cause, unread } = read.failure
+      if (cause instanceof PackedStream) {
+        stopReading()
+        putBack(body, [cause.start, unread])
+        reject(cause)
         return false
       }
+      onError(unreadable(cause))
+      body.destroy()
+      return false
     }
     const onData = (chunk: Buffer) => {
-      const isTaken = take(() => readCounted(reader, chunk, waitForTurn))
-      if (isTaken && (parts.length > 0 || relay.report().error)) finish(false)
+      const isTaken = take(readCounted(reader, chunk, waitForTurn))
+      if (isTaken && (first.words || first.end || relay.report().error)) finish(false)
     }
     const waitForTurn = () => {
       body.pause()
       reader.held.turn().then(() => isReading && body.resume())
     }
     const onEnd = () => {
-      if (take(() => reader.end())) finish(true)
+      if (take(relayEnd(reader))) finish(true)
     }
     const onError = (cause: unknown) => {
       stopTimers()
@@ -221,15 +219,22 @@ function openStream(
 }
 
 /** Calls `onOverdue` if the next chunk should wait for the account's turn. */
-function readCounted(
-  { push, held }: Reader,
-  chunk: Buffer,
-  onOverdue: () => void,
-): Buffer | undefined {
+function readCounted(reader: Reader, chunk: Buffer, onOverdue: () => void): RelayedEvents {
   const startedAt = performance.now()
-  const out = push(chunk)
-  if (!held.add(chunk.length, performance.now() - startedAt)) onOverdue()
-  return out
+  const read = relayEvents(reader, chunk)
+  try {
+    if (!reader.held.add(chunk.length, performance.now() - startedAt)) onOverdue()
+    return read
+  } catch (cause) {
+    return { failure: { cause, unread: NO_BYTES } }
+  }
+}
+
+/** Must be called at once: a stream that was read to its end emits it in the next tick. */
+function putBack(body: Readable, parts: readonly Buffer[]): void {
+  body.pause()
+  const bytes = Buffer.concat(parts)
+  if (bytes.length > 0) body.unshift(bytes)
 }
 
 interface OpeningTimes {
@@ -260,19 +265,22 @@ function startTimers(
 
 function describeStream(
   answer: UpstreamAnswer,
-  parts: Buffer[],
+  first: RelayedEvents,
   { ended, reader }: { readonly ended: boolean; readonly reader: Reader },
 ): StreamAnswer {
   const { status, headers, body, heartbeat } = answer
+  let kept = first
   // Where the head did not wait for the first bytes, the detector has yet to see them.
-  const relay = parts.length === 0 && !ended ? behind(reader, answer.relay) : answer.relay
+  const isUnseen = !first.words && !first.end && !ended
+  const relay = isUnseen ? behind(reader, answer.relay) : answer.relay
   return {
     kind: 'stream',
     status,
     headers,
     takeFirst() {
-      const taken = parts.splice(0)
-      return taken.length > 1 ? Buffer.concat(taken) : taken[0]
+      const taken = kept
+      kept = {}
+      return taken
     },
     body,
     relay,
@@ -293,5 +301,7 @@ function behind({ push, end }: Pick<Relay, 'push' | 'end'>, relay: Relay): Relay
     heldBytes: () => relay.heldBytes?.() ?? 0,
   }
 }
+
+const NO_BYTES: Buffer = Buffer.alloc(0)
 
 function ignore(): void {}

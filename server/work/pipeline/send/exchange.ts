@@ -15,8 +15,9 @@ import { findCredentials, mask } from './mask-credentials.ts'
 const UNREAD_BYTES_MAX = 64 * 1024
 /** Pieces of a response that arrive together are joined up to this size. */
 const JOINED_BYTES_MAX = 16 * 1024
-/** Pieces at the end of a read that are not joined. */
+/** Pieces at the end of a read that are not joined, unless they are events, which have ends. */
 const ALONE = 2
+const EVENTS = /^text\/event-stream/i
 
 export interface ExchangeTimes {
   readonly firstByteTimeoutMs: number
@@ -128,7 +129,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     headers: WireResponse['headers'],
   ): void {
     if (status < 200) return
-    this.body = new ResponseBody(controller, this.credentials)
+    const alone = EVENTS.test(String(headers['content-type'])) ? 0 : ALONE
+    this.body = new ResponseBody(controller, this.credentials, alone)
     this.settle.resolve({ status, headers, body: this.body, room: this.room })
   }
 
@@ -163,6 +165,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 class ResponseBody extends Readable {
   private readonly controller: Dispatcher.DispatchController
   private readonly credentials: readonly Buffer[]
+  private readonly alone: number
   private failure: Error | undefined
   /** Pieces that the current read has brought so far. */
   private pieces: Buffer[] = []
@@ -171,10 +174,15 @@ class ResponseBody extends Readable {
   /** See hasArrived. */
   hasArrived = false
 
-  constructor(controller: Dispatcher.DispatchController, credentials: readonly Buffer[]) {
+  constructor(
+    controller: Dispatcher.DispatchController,
+    credentials: readonly Buffer[],
+    alone: number,
+  ) {
     super({ highWaterMark: UNREAD_BYTES_MAX })
     this.controller = controller
     this.credentials = credentials
+    this.alone = alone
     // It may fail before its reader adds a listener, or after the last one is gone.
     this.on('error', ignore)
   }
@@ -202,9 +210,9 @@ class ResponseBody extends Readable {
   }
 
   /**
-   * Passes on what has been added. The last two pieces are passed on separately: one of them may be
-   * the protocol's end, which is withheld from the caller, and nothing before it should wait with
-   * it. Returns false if the connection should pause.
+   * Passes on what has been added. The last two pieces of what is not an event stream are passed on
+   * separately: one of them may be the protocol's end, which is withheld from the caller, and
+   * nothing before it should wait with it. Returns false if the connection should pause.
    */
   private pass(): boolean {
     const { pieces } = this
@@ -213,7 +221,8 @@ class ResponseBody extends Readable {
     this.pieces = []
     this.piecesBytes = 0
     const whole = mask(pieces.length === 1 ? only : Buffer.concat(pieces), this.credentials)
-    const alone = pieces.slice(-ALONE)
+    if (this.alone === 0) return this.push(whole)
+    const alone = pieces.slice(-this.alone)
     let end = whole.length - alone.reduce((sum, { length }) => sum + length, 0)
     let isReady = end === 0 || this.push(whole.subarray(0, end))
     for (const { length } of alone) {
