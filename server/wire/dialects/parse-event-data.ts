@@ -30,6 +30,17 @@ export function judgeEvent(frame: Buffer): EventContent {
 const HEAD_BYTES = 128
 const OBJECT = /^(?:event: ?[\w.]+\r?\n)?data: ?\{/
 
-function endsObject(frame: Buffer): boolean {
-  return /\}\s*$/.test(frame.toString('latin1', Math.max(0, frame.length - 8)))
+/** White space of which an event has no more behind its object: an empty line, for example. */
+const SPACES_MAX = 7
+const BRACE = 0x7d
+
+/** Returns true for an event whose last byte, apart from white space, is that of an object. */
+export function endsObject(frame: Buffer): boolean {
+  let at = frame.length - 1
+  for (let spaces = 0; spaces < SPACES_MAX && isSpace(frame[at] ?? 0); spaces += 1) at -= 1
+  return frame[at] === BRACE
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d)
 }

@@ -3,7 +3,7 @@
  * text length of a delta, and both are at places that can be found in the bytes.
  */
 import { asString, type JsonObject } from '../../../base/lib/json.ts'
-import { parseEventData } from '../parse-event-data.ts'
+import { endsObject, parseEventData } from '../parse-event-data.ts'
 import { readSseFrame } from '../sse.ts'
 
 const EVENT_LINE = Buffer.from('event: ')
@@ -28,6 +28,30 @@ export function readEventType(frame: Buffer): string {
     return frame.toString('latin1', start, frame.indexOf(QUOTE, start))
   }
   return readTypeSlowly(frame)
+}
+
+const NAMED = /^event: ([\w.]+)\r?\ndata: ?\{/
+const NAMED_BYTES = 128
+const NO_BYTES: Buffer = Buffer.alloc(0)
+
+/** Events in a row have mostly the same name: one comparison shows that the next has it, too. */
+export class NamedEvents {
+  private beginning = NO_BYTES
+  private type = ''
+
+  /**
+   * Returns the type of an event whose first line names it and whose data is an object, by its
+   * first and last bytes; undefined for others.
+   */
+  read(frame: Buffer): string | undefined {
+    if (!endsObject(frame)) return undefined
+    if (this.type !== '' && startsWith(frame, this.beginning)) return this.type
+    const [beginning, name] = NAMED.exec(frame.toString('latin1', 0, NAMED_BYTES)) ?? []
+    if (beginning === undefined || !isEventName(name)) return undefined
+    this.beginning = Buffer.from(beginning)
+    this.type = name
+    return name
+  }
 }
 
 /** Returns the rest of a line, which ends in LF, CR or both. */
@@ -77,10 +101,18 @@ export function countDeltaBytes(frame: Buffer): number {
     const found = frame.indexOf(key)
     if (found === -1) continue
     const start = found + key.length
-    const end = frame.indexOf(QUOTE, start)
-    const backslash = frame.indexOf(BACKSLASH, start)
-    if (end !== -1 && (backslash === -1 || backslash > end)) return end - start
+    const end = findPlainEnd(frame, start)
+    if (end !== -1) return end - start
   }
   const delta = asString(readEventData(frame)?.delta)
   return delta === undefined ? 0 : Buffer.byteLength(delta)
+}
+
+/** Returns the quote that ends a text without escapes; -1 if it has some, or no end. */
+function findPlainEnd(frame: Buffer, start: number): number {
+  for (let at = start; at < frame.length; at += 1) {
+    if (frame[at] === QUOTE) return at
+    if (frame[at] === BACKSLASH) return -1
+  }
+  return -1
 }

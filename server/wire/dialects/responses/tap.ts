@@ -12,7 +12,13 @@ import { judgeEvent } from '../parse-event-data.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import { encodeFailedEvent } from './encode-failed.ts'
-import { countDeltaBytes, readEventData, readEventType, readSequenceNumber } from './read-event.ts'
+import {
+  countDeltaBytes,
+  NamedEvents,
+  readEventData,
+  readEventType,
+  readSequenceNumber,
+} from './read-event.ts'
 import { countItemBytes, readResponseError } from './read-response.ts'
 import { createResponseUsageReader, type ResponseUsageReader } from './read-usage.ts'
 
@@ -47,6 +53,7 @@ export function createResponsesTap(
 
 class ResponsesTap implements Relay {
   private readonly filter: FrameFilter
+  private readonly named = new NamedEvents()
   /** The response object, which an appended end event must match. */
   private response: JsonObject | undefined
   /** The last event, for its sequence number. */
@@ -118,14 +125,16 @@ class ResponsesTap implements Relay {
   }
 
   private onFrame(frame: Buffer): Buffer | undefined {
+    const named = this.named.read(frame)
     // Half an event at a sudden end would hide the ending that follows it.
-    const content = judgeEvent(frame)
+    const content = named === undefined ? judgeEvent(frame) : 'object'
     if (content === 'cut' || this.isBrokenOff) return this.onCut(frame)
+    const type = named ?? readEventType(frame)
     if (this.finished && frame.includes('"usage"')) this.readLate(readEventData(frame))
-    else if (!this.finished && !this.readFrame(frame)) return this.onCut(frame)
+    else if (!this.finished && !this.readFrame(type, frame)) return this.onCut(frame)
     // Also the end of another dialect, which some vendors add behind the last event.
     if (content === 'noise') return undefined
-    if (!ERRORS.has(readEventType(frame))) return frame
+    if (!ERRORS.has(type)) return frame
     return isForeign(frame) ? undefined : hideInFrame(frame)
   }
 
@@ -145,8 +154,7 @@ class ResponsesTap implements Relay {
   }
 
   /** Returns false for an ending that is no object: clients would miss it and ask again. */
-  private readFrame(frame: Buffer): boolean {
-    const type = readEventType(frame)
+  private readFrame(type: string, frame: Buffer): boolean {
     const ending = ENDINGS.has(type) ? readEventData(frame) : undefined
     if (ENDINGS.has(type) && ending === undefined) return false
     if (type !== '') this.lastFrame = frame
