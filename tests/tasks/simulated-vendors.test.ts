@@ -219,6 +219,19 @@ describe('video against simulated vendors', () => {
     }
   })
 
+  test('on the native path the id is the vendor’s at its older generation too', async () => {
+    const { key } = await gateway.tenant({ balance: '1000' })
+    for (const media of [[], [image]]) {
+      const content = [{ type: 'text', text: 'a river' }, ...media]
+      const { json } = await gateway.post(CONTENTS_PATH, key, { model: 't-kling-v2-6', content })
+      assert.match(json.id, /^\d+$/)
+      await until('its end', async () => {
+        const shown = await gateway.get(`${CONTENTS_PATH}/${json.id}`, key)
+        return shown.json.status === 'succeeded'
+      })
+    }
+  })
+
   test('a failure that only the answer with the film states', async () => {
     const content = [{ type: 'text', text: '[[fault:fail-task]] a river' }]
     for (const model of ['t-fal-ai/films', 't-owner/films', 't-costs']) {

@@ -133,7 +133,7 @@ test('older: the words, texts and bare base64 of that generation, with a signed 
   const { url, seen } = await startRecorded(t, () => ({ '/v1/videos/image2video': { body } }))
   const content = [text, frame('first_frame', 'data:image/png;base64,AAAA')]
   const order = orderOf('kling-2.6', { content, resolution: '1080p' }, url, true)
-  assert.deepEqual(await driver.submit(wire, order, ATTEMPT), { upstreamId: 'image2video/8802' })
+  assert.deepEqual(await driver.submit(wire, order, ATTEMPT), { upstreamId: '8802' })
   assert.match(seen[0]?.headers.authorization ?? '', /^Bearer eyJ[^.]+\.[^.]+\.[^.]+$/)
   assert.deepEqual(JSON.parse(seen[0]?.body ?? ''), {
     model_name: 'kling-v2-6',
@@ -231,6 +231,26 @@ test('an end in either generation, and an unknown id', async (t) => {
   assert.deepEqual(await poll(t, 'text2video/8802', older, gone), { state: 'gone' })
 })
 
+test('a task of the older generation is read at the path that created it, by the vendor’s id', async (t) => {
+  const image = { type: 'image_url' }
+  for (const [upstreamId, content, path] of [
+    ['8802', [text], '/v1/videos/text2video/8802'],
+    ['8802', [text, image], '/v1/videos/image2video/8802'],
+    ['..', [text], '/tasks?task_ids=..'],
+    // Version 0.3.0 wrote the path into the id.
+    ['image2video/8802', [text], '/v1/videos/image2video/8802'],
+    ['text2video/8802', undefined, '/v1/videos/text2video/8802'],
+  ] as const) {
+    const body = { code: 0, data: { task_status: 'processing' } }
+    const { url, seen } = await startRecorded(t, () => ({ [path]: { body } }))
+    const reference = { settings: settingsOf(url, true), upstreamModel: 'kling-v3', upstreamId }
+    const parameters = content === undefined ? {} : { content }
+    const state = { state: 'processing' }
+    assert.deepEqual(await driver.poll(wire, { ...reference, parameters }), state)
+    assert.equal(seen[0]?.path, path)
+  }
+})
+
 test('an id of the vendor’s cannot lead to another path', async (t) => {
   const { url, seen } = await startRecorded(t, () => ({}))
   for (const upstreamId of ['../../account', 'text2video/a?b', 'other/1', 'a&b=c']) {
@@ -316,7 +336,7 @@ test('a lost task is found by the attempt’s id, and its absence is certain', a
         '/v1/videos/text2video/att_1': missing,
         '/v1/videos/image2video/att_1': { body: { data: { task_id: '9' } } },
       },
-      'image2video/9',
+      '9',
     ],
     [
       true,

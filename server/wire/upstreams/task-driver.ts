@@ -74,6 +74,8 @@ export interface TaskReference<Settings> {
   readonly settings: Settings
   readonly upstreamModel: string
   readonly upstreamId: string
+  /** The caller's request as it is stored, for vendors whose paths depend on it. */
+  readonly parameters?: JsonObject
   /** The length of the task's recording, where the gateway has measured it. */
   readonly recordingSeconds?: number | undefined
 }

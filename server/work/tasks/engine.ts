@@ -122,7 +122,7 @@ export function taskReferenceOf(
   if (upstreamId === null) throw new UpstreamFailure('channel_fault', { message: 'no upstream id' })
   const { recording_seconds: seconds } = request
   const measured = typeof seconds === 'number' ? { recordingSeconds: seconds } : {}
-  return { settings, upstreamModel, upstreamId, ...measured }
+  return { settings, upstreamModel, upstreamId, parameters: request, ...measured }
 }
 
 /** Renews the lease until the returned function is called. A lost lease stays lost. */

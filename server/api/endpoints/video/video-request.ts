@@ -174,7 +174,10 @@ export function useDraft(parameters: JsonObject, draft: SourceTask): JsonObject 
   }
 }
 
-/** Returns the parameters that are stored with the task, without prompts and media. */
+/**
+ * Returns the parameters that are stored with the task, without prompts and media: of its content,
+ * only what each item is.
+ */
 export function keepVideoParameters(parameters: JsonObject): JsonObject {
   const kept = [
     ...VIDEO_RESULT_FIELDS,
@@ -190,6 +193,7 @@ export function keepVideoParameters(parameters: JsonObject): JsonObject {
     ...Object.fromEntries(
       kept.flatMap((name) => (parameters[name] === undefined ? [] : [[name, parameters[name]]])),
     ),
+    content: contentOf(parameters).map((item) => ({ type: member(item, 'type') })),
     ...(Array.isArray(tools)
       ? { tools: tools.map((tool) => ({ type: member(tool, 'type') })) }
       : {}),

@@ -10,18 +10,16 @@ import { UpstreamFailure } from '../failure.ts'
 import { prepareVideo, refuseField, requireUrl, restTasks, takeVideoOrder } from '../rest-tasks.ts'
 import { sendWithKey } from '../send-with-key.ts'
 import { isUnknownTask, readUpstreamId } from '../task-answer.ts'
-import type { TaskAttempt, TaskDriver, TaskOrder, TaskPoll } from '../task-driver.ts'
+import type { TaskAttempt, TaskDriver, TaskOrder, TaskPoll, TaskReference } from '../task-driver.ts'
 import type { Wire, WireResponse } from '../wire.ts'
 import { klingModelOf, newerNameOf, olderNameOf } from './models.ts'
 import { readKlingAnswer } from './read-answer.ts'
 import { type KlingSettings, keyOf } from './settings.ts'
 
 type Order = TaskOrder<KlingSettings>
+type Reference = TaskReference<KlingSettings>
 
-/**
- * Paths of the older generation. A task is read at the path that created it, so its id begins with
- * that path.
- */
+/** Paths of the older generation. A task is read at the path that created it. */
 const OLDER = ['text2video', 'image2video'] as const
 const MODES: Readonly<Record<string, string>> = { '720p': 'std', '1080p': 'pro', '4k': '4k' }
 
@@ -119,9 +117,11 @@ function createPathOf({ settings, parameters, upstreamModel }: Order): string {
   return `/${door}/${encodeURIComponent(newerNameOf(upstreamModel))}`
 }
 
-function pollPathOf(upstreamId: string): string {
-  const path = OLDER.find((one) => upstreamId.startsWith(`${one}/`))
-  const id = readUpstreamId(upstreamId.slice(path && path.length + 1))
+/** Ids of tasks that were created by gateways of version 0.3.0 begin with their path. */
+function pollPathOf({ settings, upstreamId, parameters = {} }: Reference): string {
+  const named = OLDER.find((one) => upstreamId.startsWith(`${one}/`))
+  const path = named ?? (isOlder(settings) ? olderPathOf(parameters) : undefined)
+  const id = readUpstreamId(upstreamId.slice(named && named.length + 1))
   if (path && id) return `/v1/videos/${path}/${encodeURIComponent(id)}`
   return `/tasks?task_ids=${encodeURIComponent(upstreamId)}`
 }
@@ -130,7 +130,7 @@ async function readCreated(response: WireResponse, parameters: JsonObject): Prom
   const document = await readKlingAnswer(response, parameters)
   const data = isObject(document.data) ? document.data : document
   const older = readUpstreamId(data.task_id)
-  return older === undefined ? data : { ...data, id: `${olderPathOf(parameters)}/${older}` }
+  return older === undefined ? data : { ...data, id: older }
 }
 
 /**
@@ -194,7 +194,7 @@ export const klingVideo: TaskDriver<KlingSettings> = {
     prepare: (order) => prepareVideo(order, take(order)),
     submit: { path: createPathOf, body: buildBody, id: 'id', read: readCreated },
     poll: {
-      path: (_, { upstreamId }) => pollPathOf(upstreamId),
+      path: (_, reference) => pollPathOf(reference),
       read: readKlingAnswer,
       verdict: readUnknown,
       task: taskOf,
@@ -206,13 +206,13 @@ export const klingVideo: TaskDriver<KlingSettings> = {
   async recover(wire, { settings, attempt }) {
     const own = encodeURIComponent(attempt.id)
     const paths = isOlder(settings)
-      ? OLDER.map((path) => ({ start: `${path}/`, url: `/v1/videos/${path}/${own}` }))
-      : [{ start: '', url: `/tasks?external_task_ids=${own}` }]
-    for (const { start, url } of paths) {
-      const response = await ask(wire, settings, url)
+      ? OLDER.map((path) => `/v1/videos/${path}/${own}`)
+      : [`/tasks?external_task_ids=${own}`]
+    for (const path of paths) {
+      const response = await ask(wire, settings, path)
       if (await isUnknownTask(response)) continue
-      const id = readRecovered(await readKlingAnswer(response), attempt)
-      if (id !== undefined) return { upstreamId: start + id }
+      const upstreamId = readRecovered(await readKlingAnswer(response), attempt)
+      if (upstreamId !== undefined) return { upstreamId }
     }
     return undefined
   },
