@@ -97,5 +97,7 @@ describe('Expect: 100-continue', () => {
   test('another expectation is refused', async () => {
     const { answer } = await converse(CHAT, { ...json('tr-nobody'), expect: 'more' }, BODY)
     assert.match(answer, /^HTTP\/1.1 417 /)
+    assert.match(answer, /\r\nx-request-id: req_\w+\r\n/i)
+    assert.match(answer, /"type":"invalid_request_error"/)
   })
 })

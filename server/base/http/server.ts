@@ -61,7 +61,7 @@ export function createHttpServer(
   const begin = (request: IncomingMessage, response: ServerResponse) => {
     // The raw list alternates names and values.
     if (request.rawHeaders.length > limits.headersMax * 2) {
-      refuseHeaders(response)
+      refuseHeaders(response, 431, 'too many request headers')
       return
     }
     slowUploads.begin(request, response)
@@ -73,6 +73,9 @@ export function createHttpServer(
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     delayContinue(request, response)
     begin(request, response)
+  })
+  server.on('checkExpectation', (_: IncomingMessage, response: ServerResponse) => {
+    refuseHeaders(response, 417, 'the only expectation that is met is 100-continue')
   })
   const slowUploads = watchSlowUploads(server, limits, refuseSlowUpload)
   const slowReaders = watchSlowReaders(server, limits.clientStallMs)
@@ -100,10 +103,11 @@ function isInUse(socket: Socket & { readonly _httpMessage?: unknown }): boolean 
   return Boolean(socket._httpMessage)
 }
 
-function refuseHeaders(response: ServerResponse): void {
-  const body = JSON.stringify({ error: 'too many request headers', type: 'invalid_request_error' })
+function refuseHeaders(response: ServerResponse, status: 417 | 431, message: string): void {
+  const body = JSON.stringify({ error: message, type: 'invalid_request_error' })
   const headers = { 'content-type': 'application/json', 'x-request-id': newRequestId() }
-  response.writeHead(431, { ...headers, connection: 'close' }).end(body)
+  const close = status === 431 ? { connection: 'close' } : {}
+  response.writeHead(status, { ...headers, ...close }).end(body)
 }
 
 /** Sends a timeout response unless one was begun, then closes the connection in any case. */
