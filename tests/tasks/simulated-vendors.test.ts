@@ -242,6 +242,17 @@ describe('video against simulated vendors', () => {
     }
   })
 
+  test('a vendor’s refusal with a 422 is the caller’s 400', async () => {
+    const { key } = await gateway.tenant({ balance: '1000' })
+    const content = [{ type: 'text', text: '[[fault:moderation]] a river' }]
+    const refused = await gateway.post(VIDEO_PATH, key, { model: 't-owner/films', content })
+    const error = 'refused by policy'
+    assert.deepEqual(
+      [refused.status, refused.json],
+      [400, { error, type: 'invalid_request_error' }],
+    )
+  })
+
   test('2K at its own price, with a first frame', async () => {
     const content = [{ type: 'text', text: 'a river' }, image]
     const { created, done, key } = await run({ model: 't-MiniMax-H3', content, resolution: '2K' })

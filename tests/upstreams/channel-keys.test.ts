@@ -78,7 +78,7 @@ const REFUSALS: readonly (readonly [string, number, object | string, number])[] 
   ['no money, in a word', 400, { code: 'Arrearage', message: 'overdue', request_id: 'r' }, 502],
   ['no such model, by number', 400, { code: 20012, message: 'Model does not exist' }, 502],
   ['busy, by number', 400, { error: { code: '1305', message: 'busy' } }, 502],
-  ['a mistake, at the top', 422, { object: 'error', message: 'extra inputs', code: '3210' }, 422],
+  ['a mistake, at the top', 422, { object: 'error', message: 'extra inputs', code: '3210' }, 400],
   ['a mistake, as text', 400, { error: 'context too long', code: 'bad' }, 400],
   ['a mistake, as detail', 400, { detail: 'tool_choice is not known' }, 400],
   ['a wrong key, in a list', 400, [{ error: { code: 400, message: 'API key not valid.' } }], 502],

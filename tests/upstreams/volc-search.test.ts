@@ -24,6 +24,7 @@ for (const [what, recorded, status] of [
   ['a 200 with a page', { body: '<html></html>' }, 502],
   ['a 200 without a result', { body: { ResponseMetadata: {} } }, 502],
   ['the vendor’s own 400', { status: 400, body: stated(10400) }, 400],
+  ['the vendor’s own 422', { status: 422, body: stated(10400) }, 400],
   ['the vendor’s own verdict under 200', { body: stated(10400) }, 400],
 ] as const satisfies readonly (readonly [string, Recorded, number])[]) {
   test(`${what} is a ${status}, and free`, async (t) => {

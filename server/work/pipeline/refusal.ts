@@ -24,7 +24,7 @@ export function toGatewayError(failure: UpstreamFailure, request?: RequestText):
       ...(message ? { message: hide(message) } : {}),
       ...(code ? { code: hide(code) } : {}),
       ...(param ? { param: hide(param) } : {}),
-      ...(status === 413 || status === 422 ? { status } : {}),
+      ...(status === 413 ? { status } : {}),
       retry: false,
     })
   }
