@@ -179,3 +179,9 @@ test('an encoded event is read back', () => {
     { event: 'message', data: 'a\nb' },
   ])
 })
+
+test('an event of millions of lines is read up to a limit', () => {
+  const many = 'data:1\n'.repeat(200_000)
+  const [event] = parse([Buffer.from(`${many}\n`)]).events
+  assert.equal(event?.data.split('\n').length, 65_536)
+})

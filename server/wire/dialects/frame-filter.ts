@@ -2,7 +2,7 @@
  * Filters the events of a stream one by one; events that need no change keep their bytes. A chunk
  * that passes whole is returned as the same Buffer.
  */
-import { createSseSplitter } from './sse.ts'
+import { createSseSplitter, LINES_MAX } from './sse.ts'
 
 export interface FrameFilter {
   /** The bytes for the caller. The start of an unfinished event is held back. */
@@ -103,8 +103,9 @@ const EVENT_LINE = /^(?::|data\b|event\b|id\b|retry\b|\s*$)/
  * pass.
  */
 export function isForeign(frame: Buffer): boolean {
+  if (isLineEnd(frame)) return false
   return !frame
     .toString('utf8')
-    .split(/\r\n|\r|\n/)
+    .split(/\r\n|\r|\n/, LINES_MAX)
     .every((line) => EVENT_LINE.test(line))
 }

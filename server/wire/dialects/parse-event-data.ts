@@ -1,15 +1,27 @@
 /** The JSON object that an event carries; every dialect of text has one per event. */
 import { isObject, type JsonObject } from '../../base/lib/json.ts'
+import { isLineEnd } from './frame-filter.ts'
 import { readSseFrame, type SseEvent } from './sse.ts'
 
 /** Returns undefined for data that is not a JSON object. */
 export function parseEventData({ data }: SseEvent): JsonObject | undefined {
+  // An error of the engine takes several times as long as the parsing of a small event.
+  if (!mayBeObject(data)) return undefined
   try {
     const value: unknown = JSON.parse(data)
     return isObject(value) ? value : undefined
   } catch {
     return undefined
   }
+}
+
+const OPENING = '{'.charCodeAt(0)
+const CLOSING = '}'.charCodeAt(0)
+
+function mayBeObject(data: string): boolean {
+  if (data.charCodeAt(0) === OPENING && data.charCodeAt(data.length - 1) === CLOSING) return true
+  const trimmed = data.trim()
+  return trimmed.startsWith('{') && trimmed.endsWith('}')
 }
 
 /** `cut`: the beginning of an object, or a broken one. `noise`: no object, as of a keep-alive. */
@@ -20,6 +32,7 @@ export type EventContent = 'object' | 'cut' | 'noise' | 'none'
  * parsed. The official SDKs fail at an event that they cannot parse.
  */
 export function judgeEvent(frame: Buffer): EventContent {
+  if (isLineEnd(frame)) return 'none'
   if (OBJECT.test(frame.toString('latin1', 0, HEAD_BYTES)) && endsObject(frame)) return 'object'
   const event = readSseFrame(frame)
   if (!event) return 'none'

@@ -158,9 +158,14 @@ export function createSseSplitter(options: SseSplitterOptions): SseSplitter {
 
 const LINE_END = /\r\n|\r|\n/
 const BYTE_ORDER_MARK = '\uFEFF'
+/** Lines of an event that are read: millions of empty ones would take seconds. */
+export const LINES_MAX = 65_536
+/** The shortest event is a field without a value. */
+const EVENT_BYTES_MIN = 'data'.length
 
 /** Decodes one frame of the splitter. Undefined for comments, retry hints and blank lines. */
 export function readSseFrame(frame: Buffer): SseEvent | undefined {
+  if (frame.length < EVENT_BYTES_MIN) return undefined
   const text = frame.toString('utf8')
   if (text.startsWith('data: ')) {
     const lineEnd = text.indexOf('\n')
@@ -176,7 +181,7 @@ export function readSseFrame(frame: Buffer): SseEvent | undefined {
 function readLines(text: string): SseEvent | undefined {
   let event = ''
   let data: string | undefined
-  for (const line of text.split(LINE_END)) {
+  for (const line of text.split(LINE_END, LINES_MAX)) {
     const colon = line.indexOf(':')
     const field = colon === -1 ? line : line.slice(0, colon)
     if (field !== 'data' && field !== 'event') continue

@@ -61,6 +61,14 @@ describe('a document in answer to a streaming request', () => {
     assert.equal(relay.report().error?.message, 'No capacity')
   })
 
+  test('many documents in a row are an error, however large', () => {
+    const relay = createChatRelay({ includeUsage: true })
+    const out = run(relay, [Buffer.from('{"a":"b"}\n'.repeat(900_000))])
+    assert.ok(out.length < 200 && out.includes('upstream provider error'), out.slice(0, 200))
+    assert.equal(relay.report().finished, false)
+    assert.ok(relay.report().error)
+  })
+
   test('a document that breaks off is an error event', async () => {
     const relay = createChatRelay({ includeUsage: true })
     await assert.rejects(askOpenai(run(relay, [Buffer.from('{"choices":[')])), /upstream provider/)

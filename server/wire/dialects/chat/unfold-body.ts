@@ -7,6 +7,7 @@ import {
   writeJson,
 } from '../../../base/lib/json.ts'
 import type { Relay } from '../relay.ts'
+import { UPSTREAM_ERROR } from '../reported-error.ts'
 import { encodeSseEvent } from '../sse.ts'
 import { createUnfolder } from '../unfold-document.ts'
 import { encodeChatError } from './error.ts'
@@ -41,17 +42,16 @@ function numberCalls(message: JsonObject): JsonObject {
 }
 
 /**
- * Returns a relay for a whole completion. Any other document becomes an error, as it is where
- * no stream is requested. Other bytes pass.
+ * Returns a relay for a whole completion. Anything else becomes an error, as it does where no
+ * stream is requested.
  */
 export function createChatUnfolder(): Relay {
   return createUnfolder((body) => {
     const document = tryParseJson(body)
-    if (isObject(document)) {
-      const { error } = readChatBody(document)
-      if (error && !readChatError(document)) return encodeChatError(error)
-    }
-    const data = isObject(document) ? writeJson(unfoldCompletion(document)) : body.toString('utf8')
+    if (!isObject(document)) return encodeChatError(UPSTREAM_ERROR)
+    const { error } = readChatBody(document)
+    if (error && !readChatError(document)) return encodeChatError(error)
+    const data = writeJson(unfoldCompletion(document))
     return `${encodeSseEvent(undefined, data)}data: [DONE]\n\n`
   })
 }

@@ -4,12 +4,13 @@
  */
 import type { Readable } from 'node:stream'
 import { tryParseJson } from '../../../base/lib/json.ts'
+import { SHARED_BYTES } from '../../../base/lib/queues/loop-share.ts'
 import { OUTPUT_UNITS, TOOL_FEE_UNITS, type Unit } from '../../../base/lib/units.ts'
 import { beginsDocument } from '../../../wire/dialects/begins-document.ts'
 import type { Relay, RelayReport } from '../../../wire/dialects/relay.ts'
 import { UpstreamFailure } from '../../../wire/upstreams/failure.ts'
 import type { UpstreamAnswer } from '../../../wire/upstreams/upstream.ts'
-import { HeldBytes } from './count-held.ts'
+import { HeldBytes, TURN_MS } from './count-held.ts'
 import { type AnswerRoom, brokenOff, receiveWhole, toTimerMs } from './receive-whole.ts'
 import { type RelayedEvents, relayEnd, relayEvents } from './relay-events.ts'
 import { detectIn, PackedStream, unpackStream, unpackWhole } from './unpack-answer.ts'
@@ -119,27 +120,50 @@ async function openWhole(
   } catch (cause) {
     throw unreadable(cause)
   }
-  const parts = readRelay(answer, chunks)
+  const body = await readInTurns(answer, chunks, room)
   refuse(answer, chunks)
-  const body = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)
   const { status, headers, relay } = answer
   return { kind: 'whole', status, headers, body, report: relay.report() }
 }
 
-/** Returns what the caller gets of the answer. */
-function readRelay({ relay }: UpstreamAnswer, chunks: readonly Buffer[]): readonly Buffer[] {
+/**
+ * Resolves with what the caller gets of the answer. Events are read in pieces, between which other
+ * work runs: millions of them may arrive.
+ */
+async function readInTurns(
+  { relay }: UpstreamAnswer,
+  chunks: readonly Buffer[],
+  { account, memory }: AnswerRoom,
+): Promise<Buffer> {
   const parts: Buffer[] = []
+  let isUnchanged = true
   try {
-    for (const chunk of chunks) {
-      const part = relay.push(chunk)
+    let startedAt = performance.now()
+    for (const piece of chunks.flatMap(divide)) {
+      const part = relay.push(piece)
+      isUnchanged &&= part === piece
       if (part) parts.push(part)
+      if (performance.now() - startedAt < TURN_MS) continue
+      await memory.loop.turn(account)
+      startedAt = performance.now()
     }
     const last = relay.end()
     if (last) parts.push(last)
-    return parts
+    const [whole, ...others] = last ? parts : chunks
+    if (whole && others.length === 0 && (last || isUnchanged)) return whole
+    return Buffer.concat(parts)
   } catch (cause) {
     throw unreadable(cause)
   }
+}
+
+/** Divides a long chunk. A document is read at its end, so it stays whole. */
+function divide(chunk: Buffer): Buffer | readonly Buffer[] {
+  if (chunk.length <= SHARED_BYTES || beginsDocument(chunk) === true) return chunk
+  const count = Math.ceil(chunk.length / SHARED_BYTES)
+  return Array.from({ length: count }, (_, index) => {
+    return chunk.subarray(index * SHARED_BYTES, (index + 1) * SHARED_BYTES)
+  })
 }
 
 /** The failure of an answer that cannot be read: JSON that is cut off or nested too deeply. */
