@@ -10,9 +10,10 @@ export function isDocument({ headers }: WireResponse): boolean {
   return /^application\/json\b/i.test(asString(headers['content-type']) ?? '')
 }
 
-/** Returns true for an answer with an HTML content type. Some servers use it for everything. */
-export function isPage({ headers }: WireResponse): boolean {
-  return /^text\/html\b/i.test(asString(headers['content-type']) ?? '')
+/** Returns true for an answer whose content type is that of plain text, subtitles or events. */
+export function isCalledText({ headers }: WireResponse): boolean {
+  const type = asString(headers['content-type']) ?? ''
+  return /^text\/(?!html\b)|^application\/x-subrip\b/i.test(type)
 }
 
 /** Returns true for an answer whose content type is that of events. */

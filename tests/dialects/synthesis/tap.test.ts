@@ -48,26 +48,33 @@ test('without any statement there is no usage', () => {
   assert.ok(outputBytes > 0 && finished)
 })
 
-test('a page in place of sound is an error; sound that is called a page is sound', () => {
-  const through = (isCalledPage: boolean, ...chunks: readonly string[]) => {
-    const tap = createAudioTap('pcm', isCalledPage)
-    const passed = chunks.map((chunk) => tap.push(Buffer.from(chunk))?.toString())
+test('a page or text in place of sound is an error; sound that is called text is sound', () => {
+  const through = (isCalledText: boolean, ...chunks: readonly (string | Buffer)[]) => {
+    const tap = createAudioTap('pcm', isCalledText)
+    const passed = chunks.map((chunk) => tap.push(Buffer.from(chunk as string)))
     tap.end()
     const { outputBytes, finished, error } = tap.report()
-    return { passed, outputBytes, finished, isError: error !== undefined }
+    return { passed, outputBytes, finished, message: error?.message }
   }
-  const page = { passed: [undefined, undefined], outputBytes: 0, finished: false, isError: true }
+  const none = { passed: [undefined, undefined], outputBytes: 0, finished: false }
   for (const head of [
     '<html>',
     '\n<!DOCTYPE html>',
     '\ufeff<?xml version="1.0"?>',
     '<!-- down -->',
+    '{"ok":true}',
   ]) {
-    assert.deepEqual(through(true, head, '<p>'), page)
+    const message = 'upstream provider error'
+    assert.deepEqual(through(false, head, '<p>'), { ...none, message })
+    assert.deepEqual(through(true, head, '<p>'), { ...none, message })
   }
-  assert.equal(through(true, '<ab').isError, false)
-  const sound = { passed: ['ab', '<c'], outputBytes: 4, finished: true, isError: false }
-  assert.deepEqual(through(true, 'ab', '<c'), sound)
-  const loud = { passed: ['<ab'], outputBytes: 3, finished: true, isError: false }
+  assert.equal(through(false, '{"error":{"message":"busy"}}').message, 'busy')
+  assert.equal(through(true, '服务繁忙\n').message, 'upstream provider error')
+  assert.equal(through(false).message, 'upstream provider error')
+  const loud = { passed: [Buffer.from('<ab')], outputBytes: 3, finished: true, message: undefined }
   assert.deepEqual(through(false, '<ab'), loud)
+  for (const sound of [Buffer.from([0x41, 0x42, 0, 0]), Buffer.from([0xff, 0xfb, 0x90, 0x64])]) {
+    const passed = [sound]
+    assert.deepEqual(through(true, sound), { ...loud, passed, outputBytes: 4 })
+  }
 })

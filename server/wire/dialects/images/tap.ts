@@ -3,7 +3,7 @@
  * usage, finished images and the protocol's own end are read on the way.
  */
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
-import { createFrameFilter, type FrameFilter } from '../frame-filter.ts'
+import { createFrameFilter, type FrameFilter, isForeign } from '../frame-filter.ts'
 import { hideInFrame } from '../hide-error.ts'
 import { createLargeObjectReader, type LargeObjectReader } from '../large-object.ts'
 import { parseEventData } from '../parse-event-data.ts'
@@ -71,6 +71,7 @@ class ImagesTap implements Relay {
     // Fewer images than requested also count as an answer, if their usage was stated.
     this.finished ||= this.stated !== undefined
     const failed = this.takeFailed(UPSTREAM_ERROR)
+    if (failed && this.images === 0) this.error = UPSTREAM_ERROR
     return rest && failed ? Buffer.concat([rest, failed]) : (failed ?? rest)
   }
 
@@ -99,16 +100,17 @@ class ImagesTap implements Relay {
 
   private onFrame(frame: Buffer): Buffer | undefined {
     const event = readSseFrame(frame)
-    if (!event) return frame
+    if (!event) return isForeign(frame) ? undefined : frame
     if (this.finished) {
       this.keepUsage(parseEventData(event))
       return frame
     }
     if (event.data.trim() === '[DONE]') {
       this.finished = this.images > 0
-      return frame
+      return this.finished ? frame : undefined
     }
     const data = parseEventData(event)
+    if (!data && this.images === 0) return undefined
     const type = asString(member(data, 'type')) ?? event.event
     if (isPreview(type)) this.usages.addPreview()
     if (!type.endsWith('.completed')) this.keepUsage(data)

@@ -5,6 +5,7 @@
 import { scanMembers } from '../json-scan.ts'
 import { createNdjsonSplitter } from '../ndjson.ts'
 import type { Relay, RelayReport } from '../relay.ts'
+import { UPSTREAM_ERROR } from '../reported-error.ts'
 import { speechErrorType } from '../speech/errors.ts'
 import { readSpeechLine } from '../speech/read-line.ts'
 import { encodeSseEvent } from '../sse.ts'
@@ -65,6 +66,7 @@ export function createSynthesisStream(value: Readonly<Record<string, unknown>>):
     },
     end() {
       splitter.end()
+      if (!state.hasAudio && !state.finished) state.error ??= UPSTREAM_ERROR
       if (events && state.finished && !state.error) state.out.push(doneOf(state.characters))
       return take(state)
     },

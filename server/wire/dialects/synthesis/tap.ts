@@ -2,10 +2,12 @@
  * Watches an answer of POST /v1/audio/speech. The bytes of a file state no usage, and end with the
  * body; events state usage and end.
  */
+import { isUtf8 } from 'node:buffer'
 import { asString, isObject, member, tryParseJson } from '../../../base/lib/json.ts'
 import type { Quantities } from '../../../base/lib/units.ts'
+import { awaitEvents } from '../parts/await-events.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
-import { beginsLikePage, UPSTREAM_ERROR } from '../reported-error.ts'
+import { beginsLikePage, type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import { createSseParser, type SseEvent } from '../sse.ts'
 import { readCount } from '../usage/read-count.ts'
 import { readStatedCost } from '../usage/stated-cost.ts'
@@ -14,37 +16,59 @@ import type { AudioFormat } from './formats.ts'
 import { createSpeechMeter } from './measure-speech.ts'
 
 /**
- * Creates a relay for the bytes of a file, which has no error form: a broken answer is cut off. An
- * answer that is typed as HTML and begins like HTML is an error: no sound was made.
+ * Creates a relay for the bytes of a file, which has no error form: a broken answer is cut off. A
+ * page, a document, text that is typed as text and an answer without bytes are errors: no sound was
+ * made.
  */
-export function createAudioTap(format: AudioFormat, isCalledPage = false): Relay {
+export function createAudioTap(format: AudioFormat, isCalledText = false): Relay {
   const meter = createSpeechMeter(format)
   let outputBytes = 0
   let finished = false
-  let isPage = false
+  let error: ReportedError | undefined
   return {
     push(chunk) {
-      if (outputBytes === 0) isPage ||= isCalledPage && beginsLikePage(chunk)
-      if (isPage) return undefined
+      if (outputBytes === 0) error ??= findRefusal(chunk, isCalledText)
+      if (error) return undefined
       outputBytes += chunk.length
       meter.push(chunk)
       return chunk
     },
     end() {
       finished = outputBytes > 0
+      if (!finished) error ??= UPSTREAM_ERROR
       return undefined
     },
     fail: () => undefined,
     report() {
       const audioSeconds = meter.seconds()
-      const error = isPage ? { error: UPSTREAM_ERROR } : {}
-      return { outputBytes, finished, audioSeconds, ...error }
+      return { outputBytes, finished, audioSeconds, ...(error ? { error } : {}) }
     },
   }
 }
 
+const OPENING_BRACE = '{'.charCodeAt(0)
+
+/** Returns the error in place of sound, by the first bytes of an answer. */
+function findRefusal(start: Buffer, isCalledText: boolean): ReportedError | undefined {
+  if (beginsLikePage(start) || (isCalledText && isText(start))) return UPSTREAM_ERROR
+  const document = start[0] === OPENING_BRACE ? tryParseJson(start) : undefined
+  if (!isObject(document)) return undefined
+  const message = asString(member(document.error, 'message')) ?? asString(document.error)
+  return { ...UPSTREAM_ERROR, message: message ?? UPSTREAM_ERROR.message }
+}
+
+const CONTROLS = /\p{Cc}/u
+
+function isText(start: Buffer): boolean {
+  return isUtf8(start) && !CONTROLS.test(start.toString('utf8').replace(/[\t\r\n]/g, ''))
+}
+
 /** Creates a relay for `speech.audio.delta` and, with the usage, `speech.audio.done`. */
 export function createAudioEventTap(): Relay {
+  return awaitEvents(createEventTap(), printAudioFailure)
+}
+
+function createEventTap(): Relay {
   const state: { report: RelayReport } = { report: { outputBytes: 0, finished: false } }
   const parser = createSseParser({
     onEvent: (event) => {

@@ -6,12 +6,14 @@ import { asString, isObject, member, tryParseJson } from '../../../base/lib/json
 import { beginsEvents } from '../begins-document.ts'
 import { chainAfterReading } from '../chain.ts'
 import { decideOnFirstByte } from '../chat/expect-body.ts'
+import { awaitEvents } from '../parts/await-events.ts'
 import type { Relay, RelayReport } from '../relay.ts'
 import { createBodyTap, createWholeTap } from '../tap.ts'
 import { createUnfolder } from '../unfold-document.ts'
 import {
   createPlainTap,
   createTranscriptTap,
+  printTranscriptFailure,
   readTranscription,
   TEXT_DELTA,
   TEXT_DONE,
@@ -19,7 +21,7 @@ import {
 
 /** Creates a relay for a caller who requested events. */
 export function createTranscriptStream(): Relay {
-  const tap = createTranscriptTap()
+  const tap = awaitEvents(createTranscriptTap(), printTranscriptFailure)
   const whole = createBodyTap(readTranscription)
   return decideOnFirstByte(tap, (isJson) => {
     return isJson ? chainAfterReading(whole, createUnfolder(writeEvents)) : tap
@@ -35,7 +37,7 @@ export function createTranscriptBody(): Relay {
 
 /** Creates a relay for `text`, `srt` and `vtt` that are called events: events pass unchanged. */
 export function createPlainEvents(): Relay {
-  return expectEvents(createPlainTap(), (_transcript, body) => body)
+  return expectEvents(createPlainTap(true), (_transcript, body) => body)
 }
 
 /**

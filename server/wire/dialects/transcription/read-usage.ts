@@ -1,7 +1,7 @@
 /** Reads the usage of answers of POST /v1/audio/transcriptions (docs/protocols/openai.md#audio). */
 import { asString, isObject, member, tryParseJson } from '../../../base/lib/json.ts'
 import { readChatUsage } from '../chat/read-usage.ts'
-import type { Relay, RelayReport } from '../relay.ts'
+import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { beginsLikePage } from '../reported-error.ts'
 import { createSseParser } from '../sse.ts'
 import { type BodyReading, createBodyTap } from '../tap.ts'
@@ -59,13 +59,13 @@ function readError(document: unknown) {
 const HEAD_BYTES = 200
 
 /**
- * Creates a relay for `text`, `srt` and `vtt`: any text is an answer, except a JSON error and text
- * that is typed as HTML and begins like HTML.
+ * Creates a relay for `text`, `srt` and `vtt`: any text is an answer, except a document without a
+ * text, and text that begins like HTML and is not typed as plain text.
  */
-export function createPlainTap(isCalledPage = false): Relay {
+export function createPlainTap(isCalledOther = false): Relay {
   const tap = createBodyTap((document) => {
-    const isPage = isCalledPage && beginsLikePage(head)
-    if (!isPage && !isObject(member(document, 'error'))) return { outputBytes }
+    const isPage = isCalledOther && beginsLikePage(head)
+    if (!isPage && !isNoText(document)) return { outputBytes }
     return { outputBytes: 0, error: readError(document) }
   })
   let outputBytes = 0
@@ -73,13 +73,18 @@ export function createPlainTap(isCalledPage = false): Relay {
   return {
     ...tap,
     push(chunk) {
-      if (isCalledPage && head.length < HEAD_BYTES) {
+      if (isCalledOther && head.length < HEAD_BYTES) {
         head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES)])
       }
       outputBytes += chunk.length
       return tap.push(chunk)
     },
   }
+}
+
+/** Nobody speaks JSON: some vendors answer with a document, whichever form is requested. */
+function isNoText(document: unknown): boolean {
+  return isObject(document) && typeof document.text !== 'string'
 }
 
 /** The types of the events with a part of the text, and with all of it and the usage. */
@@ -109,13 +114,16 @@ export function createTranscriptTap(
       parser.end()
       return undefined
     },
-    fail({ type, message }) {
-      const error = { type, message, code: null, param: null }
-      return Buffer.from(`event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`)
-    },
+    fail: printTranscriptFailure,
     report: () => report,
     heldBytes: parser.heldBytes,
   }
+}
+
+/** Writes the error event of a stream that broke off. */
+export function printTranscriptFailure({ type, message }: RelayFailure): Buffer {
+  const error = { type, message, code: null, param: null }
+  return Buffer.from(`event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`)
 }
 
 /** Some vendors name an event beside its data. Any event may state usage, even after the end. */

@@ -14,7 +14,7 @@ import { createAudioEventTap, createAudioTap } from '../../dialects/synthesis/ta
 import { type BodyReading, createBodyTap } from '../../dialects/tap.ts'
 import { readFirstCount } from '../../dialects/usage/read-count.ts'
 import { answerImages } from '../answer-images.ts'
-import { isDocument, isPage } from '../read-json.ts'
+import { isCalledText, isDocument } from '../read-json.ts'
 import type { UpstreamAnswer } from '../upstream.ts'
 import type { Wire } from '../wire.ts'
 import { answerCall, type Call, forward, sendBody, spliceModel } from './forward.ts'
@@ -65,7 +65,7 @@ async function synthesis(wire: Wire, call: Call): Promise<UpstreamAnswer> {
   const events = wantsEvents(request.value)
   const relay = events
     ? createAudioEventTap()
-    : createAudioTap(readAudioFormat(request.value), isPage(response))
+    : createAudioTap(readAudioFormat(request.value), isCalledText(response))
   return {
     ...answerCall(call, response, relay, true),
     headers: { 'content-type': contentTypeOfAnswer(request.value) },

@@ -13,7 +13,7 @@ import {
 } from '../../dialects/transcription/other-form.ts'
 import { createPlainTap } from '../../dialects/transcription/read-usage.ts'
 import { PLAIN_TYPES } from '../../dialects/transcription/write-transcript.ts'
-import { isCalledEvents, isDocument, isPage } from '../read-json.ts'
+import { isCalledEvents, isCalledText, isDocument } from '../read-json.ts'
 import type { CallRequest, RequestFile, UpstreamAnswer } from '../upstream.ts'
 import type { Wire, WireResponse } from '../wire.ts'
 import { answerCall, type Call } from './forward.ts'
@@ -67,7 +67,7 @@ const EVENTS = 'text/event-stream'
 /** `type` is that of the answer to the caller, absent for a document. */
 function createWhole(type: string | undefined, response: WireResponse): Relay {
   if (type === undefined) return createTranscriptBody()
-  return type === EVENTS ? createPlainEvents() : createPlainTap(isPage(response))
+  return type === EVENTS ? createPlainEvents() : createPlainTap(!isCalledText(response))
 }
 
 /** This protocol knows languages without regions. */
