@@ -175,6 +175,8 @@ for (const [name, protocol] of Object.entries(PROTOCOLS)) {
       { body: { base_resp: { status_code: 1000, status_msg: 'try later' } } },
       { body: { status: 'error', message: 'try later' } },
       { body: { status: 'FAIL', data: null } },
+      { body: { status: 'failed' } },
+      { body: { status: 'Failed', error: 'try later', message: 'no route' } },
       { status: 504, body: { status: 'timeout' } },
       { status: 500, body: { error } },
       { status: 502, body: { error }, type: 'text/plain' },

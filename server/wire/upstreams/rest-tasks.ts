@@ -85,7 +85,7 @@ export function restTasks<Settings extends TaskChannel>({
       const response = await sendWithKey(wire, keyed, 'GET', path)
       if (await isUnknownTask(response)) return { state: 'gone' }
       const document = await poll.read(response)
-      refuseEnvelope(document.status, document[submit.id])
+      refuseEnvelope(document.status, document[submit.id], document.error)
       const verdict = poll.verdict?.(document)
       if (verdict) return verdict
       const task = poll.task?.(document, response.status) ?? document

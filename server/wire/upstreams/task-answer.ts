@@ -73,15 +73,17 @@ export function readTaskStatus(word: unknown): TaskStatus | undefined {
 }
 
 /** Words that envelopes of answers to any request have, too. */
-const OF_ENVELOPE = /^(?:error|fail|failure|timeout)$/i
+const OF_ENVELOPE = /^(?:error|fail|failed|failure|timeout)$/i
 
 /**
  * Throws `failed` for the error of something in between, such as `{"status": "error"}`: without an
- * id it says nothing about the task, which may be at work and billed.
+ * id it says nothing about the task, which may be at work and billed. A task that `failed` without
+ * an id has an error of the vendor's form.
  */
-export function refuseEnvelope(status: unknown, id: unknown): void {
+export function refuseEnvelope(status: unknown, id: unknown, error?: unknown): void {
   if (typeof status !== 'string' || !OF_ENVELOPE.test(status.trim())) return
   if (readUpstreamId(id) !== undefined) return
+  if (/^failed$/i.test(status.trim()) && isObject(error) && isStatedError(error)) return
   throw new UpstreamFailure('failed', { message: `${status} in an answer without a task` })
 }
 
