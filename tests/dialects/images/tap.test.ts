@@ -46,6 +46,19 @@ test('previews alone are no image', () => {
   assert.deepEqual(tap.report(), { outputBytes: 0, finished: false })
 })
 
+test('the end of a stream passes if it has an image or its usage is stated', () => {
+  const usage = event('usage', { usage: USAGE })
+  for (const text of [ONE + DONE, PREVIEW + usage + DONE]) {
+    const { tap, out } = run(text)
+    assert.equal(tap.end(), undefined)
+    assert.equal(out(), text)
+    assert.equal(tap.report().finished, true)
+  }
+  const { tap, out } = run(PREVIEW + DONE)
+  assert.match(String(tap.end()), /^event: error\n/)
+  assert.equal(out(), PREVIEW)
+})
+
 test('each of several images has its ending', () => {
   const { tap } = run(WHOLE + WHOLE, 3)
   assert.equal(tap.report().finished, false)

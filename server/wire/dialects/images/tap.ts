@@ -107,7 +107,7 @@ class ImagesTap implements Relay {
     }
     if (event.data.trim() === '[DONE]') {
       this.finished = this.images > 0
-      return this.finished ? frame : undefined
+      return this.finished || this.stated ? frame : undefined
     }
     const data = parseEventData(event)
     if (!data && this.images === 0) return undefined
