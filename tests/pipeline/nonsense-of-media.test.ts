@@ -52,6 +52,7 @@ const NONSENSE: readonly (readonly [body: string, ...types: readonly string[]])[
   ['', EVENTS, 'audio/mpeg', ''],
   ['{"error":"busy"}', PLAIN, 'audio/mpeg', JSON_TYPE],
   ['{"code":1001,"message":"busy"}', PLAIN, JSON_TYPE],
+  ['{\n\n "error": "busy"\n}', PLAIN, 'audio/mpeg'],
   ['Service busy', PLAIN, EVENTS],
   ['data: [DONE]\n\n', EVENTS],
   ['data: busy\n\n', EVENTS],

@@ -73,8 +73,37 @@ test('a page or text in place of sound is an error; sound that is called text is
   assert.equal(through(false).message, 'upstream provider error')
   const loud = { passed: [Buffer.from('<ab')], outputBytes: 3, finished: true, message: undefined }
   assert.deepEqual(through(false, '<ab'), loud)
-  for (const sound of [Buffer.from([0x41, 0x42, 0, 0]), Buffer.from([0xff, 0xfb, 0x90, 0x64])]) {
+  const starts = [[0x41, 0x42, 0, 0], [0xff, 0xfb, 0x90, 0x64], 'RIFF', 'OggS', 'fLaC']
+  for (const sound of starts.map((start) => Buffer.from(start as string))) {
     const passed = [sound]
     assert.deepEqual(through(true, sound), { ...loud, passed, outputBytes: 4 })
+  }
+})
+
+test('a document in place of sound is one in any pieces; sound that begins like one is sound', () => {
+  const through = (...chunks: readonly (string | Buffer)[]) => {
+    const tap = createAudioTap('mp3')
+    const passed = chunks.map((chunk) => tap.push(Buffer.from(chunk as string)))
+    const out = Buffer.concat([...passed, tap.end()].filter((part) => part !== undefined))
+    return { out, report: tap.report() }
+  }
+  const document = '\r\n{\n\n "error": { "message": "服务繁忙" }\n}\n'
+  const halves = [document.slice(0, 12), document.slice(12)]
+  for (const chunks of [[document], halves, document.split('')]) {
+    const { out, report } = through(...chunks)
+    assert.equal(out.length, 0)
+    assert.equal(report.error?.message, '服务繁忙')
+    assert.deepEqual([report.outputBytes, report.finished], [0, false])
+  }
+  for (const chunks of [
+    [Buffer.from([0x7b, 0x22, 0, 1]), 'more'],
+    ['{"ab', Buffer.from([0xff, 0]), '}'],
+    ['{"no', ' end'],
+    ['{', 'a'.repeat(5_000), '}'],
+  ]) {
+    const { out, report } = through(...chunks)
+    assert.deepEqual(out, Buffer.concat(chunks.map((chunk) => Buffer.from(chunk as string))))
+    assert.deepEqual([report.outputBytes, report.finished], [out.length, true])
+    assert.equal(report.error, undefined)
   }
 })

@@ -5,6 +5,7 @@
 import { isUtf8 } from 'node:buffer'
 import { asString, isObject, member, tryParseJson } from '../../../base/lib/json.ts'
 import type { Quantities } from '../../../base/lib/units.ts'
+import { beginsDocument } from '../begins-document.ts'
 import { awaitEvents } from '../parts/await-events.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { beginsLikePage, type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
@@ -25,42 +26,67 @@ export function createAudioTap(format: AudioFormat, isCalledText = false): Relay
   let outputBytes = 0
   let finished = false
   let error: ReportedError | undefined
+  /** The start of what may be a document, whose rest has not come. */
+  let held = NOTHING
+  const pass = (sound: Buffer): Buffer => {
+    held = NOTHING
+    outputBytes += sound.length
+    meter.push(sound)
+    return sound
+  }
   return {
     push(chunk) {
-      if (outputBytes === 0) error ??= findRefusal(chunk, isCalledText)
+      if (outputBytes > 0) return pass(chunk)
       if (error) return undefined
-      outputBytes += chunk.length
-      meter.push(chunk)
-      return chunk
+      const start = held.length > 0 ? Buffer.concat([held, chunk]) : chunk
+      error = findRefusal(start, isCalledText)
+      if (error) return undefined
+      if (!mayBecomeDocument(start)) return pass(start)
+      held = start
+      return undefined
     },
     end() {
+      const rest = error || held.length === 0 ? undefined : pass(held)
       finished = outputBytes > 0
       if (!finished) error ??= UPSTREAM_ERROR
-      return undefined
+      return rest
     },
     fail: () => undefined,
     report() {
       const audioSeconds = meter.seconds()
       return { outputBytes, finished, audioSeconds, ...(error ? { error } : {}) }
     },
+    heldBytes: () => held.length,
   }
 }
 
-const OPENING_BRACE = '{'.charCodeAt(0)
+const NOTHING: Buffer = Buffer.alloc(0)
 
 /** Returns the error in place of sound, by the first bytes of an answer. */
 function findRefusal(start: Buffer, isCalledText: boolean): ReportedError | undefined {
   if (beginsLikePage(start) || (isCalledText && isText(start))) return UPSTREAM_ERROR
-  const document = start[0] === OPENING_BRACE ? tryParseJson(start) : undefined
+  const document = beginsDocument(start) ? tryParseJson(start) : undefined
   if (!isObject(document)) return undefined
   const message = asString(member(document.error, 'message')) ?? asString(document.error)
   return { ...UPSTREAM_ERROR, message: message ?? UPSTREAM_ERROR.message }
 }
 
+/** Errors are shorter. */
+const DOCUMENT_BYTES_MAX = 4 * 1024
+
+/** Returns true for the start of a document without its end: samples are hardly ever text. */
+function mayBecomeDocument(start: Buffer): boolean {
+  return start.length <= DOCUMENT_BYTES_MAX && beginsDocument(start) !== false && isText(start)
+}
+
 const CONTROLS = /\p{Cc}/u
+/** The first bytes of files of sound that are letters. */
+const SOUND = /^(?:RIFF|OggS|fLaC|ID3)/
 
 function isText(start: Buffer): boolean {
-  return isUtf8(start) && !CONTROLS.test(start.toString('utf8').replace(/[\t\r\n]/g, ''))
+  if (!isUtf8(start)) return false
+  const text = start.toString('utf8')
+  return !SOUND.test(text) && !CONTROLS.test(text.replace(/[\t\r\n]/g, ''))
 }
 
 /** Creates a relay for `speech.audio.delta` and, with the usage, `speech.audio.done`. */
