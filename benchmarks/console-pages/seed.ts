@@ -22,6 +22,7 @@ const TABLES = [
   'credit',
   'usage_hour',
   'usage_part',
+  'usage_tags',
   'latency_hour',
   'latency_all',
   'key_use',
@@ -58,7 +59,7 @@ async function addKeys(sql: Sql, accountId: string): Promise<void> {
     values ('key_rare', ${accountId}, 'rare', sha256('rare'), 'tr-rare…rare')`
 }
 
-/** Adds calls of the last 90 days; the newest `tasks` tenths belong to tasks. */
+/** Adds calls of the last 90 days, half of them with labels; the newest `tasks` tenths belong to tasks. */
 async function addCalls(
   sql: Sql,
   accountId: string,
@@ -68,7 +69,8 @@ async function addCalls(
   const every = Math.max(1, Math.floor(of / Math.max(1, tasks)))
   await sql`
     insert into call (request_id, hold_id, account_id, key_id, task_id, endpoint, model, status,
-      basis, currency, held, charged, returned, lines, attempts, error, created_at, finished_at)
+      basis, currency, held, charged, returned, lines, attempts, error, created_at, finished_at,
+      labels)
     select 'req_seed' || n, 'hold_seed' || n,
       case when r < 0.8 or is_task then ${accountId} else 'acct_neighbour' || n % 50 end,
       case when r < 0.0001 then 'key_rare' else 'key_seed' || n % 20 end,
@@ -84,7 +86,12 @@ async function addCalls(
         {"unit":"output_token","quantity":800,"unit_price":"0.6","per":1000000,
           "amount":"0.00048"}]',
       '[{"channel":"main","outcome":"answered","status":200,"milliseconds":1198}]', null, at,
-      at + (50 + 3000 * r * r * r) * interval '1 millisecond'
+      at + (50 + 3000 * r * r * r) * interval '1 millisecond',
+      case
+        when r between 0.2 and 0.2001 then '{"tags": ["rare"], "end_user": "rare"}'
+        when n % 2 = 0 then jsonb_build_object('tags',
+          jsonb_build_array('team-' || n % 7), 'end_user', 'user-' || n % 5000)
+      end
     from (
       select n, random() as r,
         n % ${every}::int = 0 and n / ${every}::int < ${tasks}::int as is_task,
