@@ -1,5 +1,6 @@
 /** SQL of backup and restore. Requires only ownership of the tables. */
 import type { Sql, TransactionSql } from 'postgres'
+import { readCopied } from '../connection/read-copied.ts'
 import type { BackupSequence } from './backup-manifest.ts'
 import { findMoneyColumns, type MoneySum } from './money-sums.ts'
 
@@ -81,7 +82,7 @@ export async function* copyOut(
   table: { readonly name: string; readonly columns: readonly string[] },
 ): AsyncGenerator<Buffer> {
   const select = `select ${quoteList(table.columns)} from ${quote(table.name)}`
-  const rows = await transaction.unsafe(`copy (${select}) to stdout`).readable()
+  const rows = await readCopied(transaction.unsafe(`copy (${select}) to stdout`))
   for await (const chunk of rows) yield chunk
   // The client (postgres 3.4) pauses its socket for a slow reader and leaves it paused if the last
   // rows arrived together, so the next query would never be answered. This resumes it.

@@ -2,6 +2,7 @@
 import { finished } from 'node:stream/promises'
 import type { TransactionSql } from 'postgres'
 import { type OnRow, takeRows } from '../connection/copied-rows.ts'
+import { readCopied } from '../connection/read-copied.ts'
 import type { TableShape } from './backup-store.ts'
 
 /** Keys that need no quoting: COPY takes no parameters. */
@@ -28,12 +29,12 @@ export async function copyRange(
   const names = columns.map((column) => `"${column}"`).join(', ')
   const stop = takeRows(transaction, onRow)
   try {
-    const rows = await transaction
-      .unsafe(
+    const rows = await readCopied(
+      transaction.unsafe(
         `copy (select ${names} from "${name}" where "${key}" > '${after}' and "${key}" <= '${upto}'
           order by "${key}") to stdout`,
-      )
-      .readable()
+      ),
+    )
     // Rows that were not taken. Events cost half of what an iterator does, which waits for each.
     rows.on('data', (row: Buffer) => onRow(row, 0, row.length))
     await finished(rows)

@@ -2,6 +2,7 @@
 import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres'
 import { withSnapshot } from '../../../base/database/backup/backup-store.ts'
 import { cutRows } from '../../../base/database/backup/copy-text.ts'
+import { readCopied } from '../../../base/database/connection/read-copied.ts'
 import {
   type ArchivedObject,
   type ChainSource,
@@ -48,7 +49,7 @@ function copyEntries(view: TransactionSql): AsyncGenerator<string> {
 }
 
 async function* readLines(query: PendingQuery<Row[]>): AsyncGenerator<string> {
-  const rows = await query.readable()
+  const rows = await readCopied(query)
   for await (const line of cutRows(rows)) yield line.toString()
   // Resumes the socket, which the client leaves paused if the last rows arrived together.
   rows._read(0)
