@@ -59,7 +59,10 @@ async function addKeys(sql: Sql, accountId: string): Promise<void> {
     values ('key_rare', ${accountId}, 'rare', sha256('rare'), 'tr-rare…rare')`
 }
 
-/** Adds calls of the last 90 days, half of them with labels; the newest `tasks` tenths belong to tasks. */
+/**
+ * Adds calls of the last 90 days, half of them with labels; the newest `tasks` tenths belong to
+ * tasks.
+ */
 async function addCalls(
   sql: Sql,
   accountId: string,
