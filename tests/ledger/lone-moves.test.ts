@@ -105,6 +105,34 @@ test('every end of a hold is the same alone and in a batch', async () => {
   )
 })
 
+for (const way of ['alone', 'with its account', 'with another account'] as const) {
+  test(`what comes back from a hold pays the debt first: ${way}`, async () => {
+    const caller = await createCaller(database.sql)
+    const small = holdRow(caller, { amount: '400' })
+    const [large, third] = [holdRow(caller, { amount: '300' }), holdRow(caller, { amount: '200' })]
+    for (const row of [small, large, third]) assert.equal(await take(way, row), 'held')
+    const end = async (row: HoldRow, charge: bigint) => {
+      await close(way, { ...settleRow(row, charge), held: row.amount })
+      const { available, held, debt } = (await readBalance(database.sql, caller.accountId)) ?? {}
+      return { available, held, debt }
+    }
+    assert.deepEqual(await end(small, 800n), { available: 0n, held: 500n, debt: 300n })
+    assert.deepEqual(await end(large, 50n), { available: 0n, held: 200n, debt: 50n })
+    assert.equal(await take(way, holdRow(caller, { amount: '1' })), 'in_debt')
+    assert.deepEqual(await end(third, 20n), { available: 130n, held: 0n, debt: 0n })
+    const repaid = await database.sql`select posting, amount from entry
+      where account_id = ${caller.accountId} and step = 'repay' order by id`
+    assert.deepEqual(
+      repaid.map(({ posting, amount }) => [posting, amount]),
+      [
+        [large.id, 250n],
+        [third.id, 50n],
+      ],
+    )
+    assert.equal(await take(way, holdRow(caller, { amount: '130' })), 'held')
+  })
+}
+
 test('a hold that is closed twice in one batch is charged once', async () => {
   const caller = await createCaller(database.sql)
   const [row, other] = [holdRow(caller), holdRow(caller)]

@@ -61,6 +61,9 @@ export class LedgerModel {
     account.held -= hold.amount
     if (owed <= hold.amount) {
       account.available += hold.amount - owed
+      const repaid = account.available < account.debt ? account.available : account.debt
+      account.available -= repaid
+      account.debt -= repaid
       return true
     }
     const beyond = owed - hold.amount

@@ -14,6 +14,7 @@ const STEPS = [
   'return',
   'overrun',
   'debt',
+  'repay',
   'correction',
   'correction_debt',
   'correction_return',

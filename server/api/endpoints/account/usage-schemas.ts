@@ -60,8 +60,9 @@ export const explainedUsage = usageRecord.extend({
       step: z
         .string()
         .describe(
-          'hold, charge, return, overrun or debt; correction, correction_debt or ' +
-            'correction_return for a call that was assumed lost and later corrected.',
+          'hold, charge, return, overrun or debt; repay, where what came back pays a debt of ' +
+            'other calls; correction, correction_debt or correction_return for a call that was ' +
+            'assumed lost and later corrected.',
         ),
       from: z.string(),
       to: z.string(),

@@ -1,4 +1,4 @@
--- revision 5
+-- revision 6
 
 -- The accounts of holds, for those who do not know them: settlements that a process wrote down before
 -- it named the account, and corrections.
@@ -119,14 +119,17 @@ begin
       on o.id = e.id
   ), sums as materialized (
     -- Within an account what comes back from holds is there before an overrun asks for it.
-    select b.account_id, b.currency, s.freed, s.beyond,
-      b.available + s.freed - s.charged as available
+    -- What is left pays a debt: overruns that found no money while these holds were open.
+    select *, greatest(0, least(available - beyond, debt)) as repaid
     from (
-      select account_id, sum(amount)::bigint as freed, sum(from_hold)::bigint as charged,
-        sum(charge - from_hold)::bigint as beyond
-      from closed group by account_id) s
-    join (select * from balance where account_id = any (accounts)) b
-      on b.account_id = s.account_id
+      select b.account_id, b.currency, b.debt, s.first_id, s.freed, s.beyond,
+        b.available + s.freed - s.charged as available
+      from (
+        select account_id, min(id) as first_id, sum(amount)::bigint as freed,
+          sum(from_hold)::bigint as charged, sum(charge - from_hold)::bigint as beyond
+        from closed group by account_id) s
+      join (select * from balance where account_id = any (accounts)) b
+        on b.account_id = s.account_id) known
   ), overruns as (
     select id, account_id, charge - from_hold as beyond,
       sum(charge - from_hold) over (partition by account_id order by id)
@@ -138,8 +141,8 @@ begin
     from closed c join sums s on s.account_id = c.account_id left join overruns o on o.id = c.id
   ), moved as (
     update balance b set held = b.held - s.freed,
-      available = s.available - least(s.beyond, s.available),
-      debt = b.debt + s.beyond - least(s.beyond, s.available)
+      available = s.available - least(s.beyond, s.available) - s.repaid,
+      debt = b.debt + s.beyond - least(s.beyond, s.available) - s.repaid
     from sums s where b.account_id = s.account_id and b.account_id = any (accounts)
   ), recorded as (
     insert into call (request_id, hold_id, account_id, key_id, task_id, endpoint, model, status,
@@ -164,6 +167,9 @@ begin
     union all
     select id, 'debt', account_id, currency, 'debt', 'revenue', charge - from_hold - from_available
     from priced where charge > from_hold + from_available
+    union all
+    select first_id, 'repay', account_id, currency, 'available', 'debt', repaid
+    from sums where repaid > 0
   )
   select coalesce(array_agg(p.id), '{}'), (select count(*) from ended),
     array_agg(p.key_id) filter (where p.spend_limited),

@@ -1,4 +1,4 @@
--- revision 9
+-- revision 10
 -- Cheaper forms of ledger_take and ledger_close for one hold and for one account: the same moves,
 -- without what those need for refusals, overruns, limits of keys and holds that are closed already.
 -- What a form does not decide is left to those.
@@ -96,7 +96,7 @@ declare
 begin
   -- The balance first: locks are always taken in this order.
   update balance set held = held - nanos, available = available + freed
-  where account_id = account and held >= nanos and freed >= 0
+  where account_id = account and held >= nanos and freed >= 0 and debt = 0
   returning currency into money;
   if found then
     update hold h set state = case when charge is null then 'released' else 'settled' end,
@@ -226,7 +226,7 @@ begin
   if sums.is_covered then
     -- The balance first: locks are always taken in this order.
     update balance set held = held - sums.held, available = available + sums.held - sums.charged
-    where account_id = account and held >= sums.held
+    where account_id = account and held >= sums.held and debt = 0
     returning currency into money;
   end if;
   if money is null then
