@@ -95,6 +95,15 @@ test('an answer that does not begin with rows is left to the client', () => {
   assert.equal(fake.passed(), bytes.toString())
 })
 
+test('rows behind something else are left to the client, though a chunk begins like an answer', () => {
+  const bytes = Buffer.concat([message('N', 'a notice'), message('H'), message('d', 'a row: HH')])
+  const fake = openFake()
+  const { rows, stop } = send(bytes.indexOf('HH'), bytes, fake)
+  assert.deepEqual(rows, [])
+  assert.equal(fake.passed(), bytes.toString())
+  stop()
+})
+
 test('what has arrived of a message is passed on when no more rows are taken', () => {
   const fake = openFake()
   const row = message('d', 'row')

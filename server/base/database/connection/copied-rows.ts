@@ -70,7 +70,8 @@ class Messages {
   }
 
   read(chunk: Buffer): void {
-    if (this.state === 'before' && chunk[0] === COPY_OUT_RESPONSE) this.state = 'rows'
+    // Anything else first, such as a notice, would leave unknown where a later message begins.
+    if (this.state === 'before') this.state = chunk[0] === COPY_OUT_RESPONSE ? 'rows' : 'after'
     let at = 0
     while (at < chunk.length && this.state === 'rows') {
       at = this.part ? this.fill(this.part, chunk, at) : this.take(chunk, at)
