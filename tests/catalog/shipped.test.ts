@@ -1,6 +1,7 @@
 /** The shipped catalog files: each applies unchanged and names the sources of its prices. */
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
+import fs, { globSync, readFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { applyCatalog } from '../../server/money/catalog/apply/apply.ts'
@@ -135,4 +136,21 @@ test('the vendors’ files are read one at a time, other work runs between them'
   isDone = true
   assert.equal(vendors.length, files.length)
   assert.ok(turns >= vendors.length, `${turns} turns of the event loop`)
+})
+
+test('vendors’ files that cannot be read are read again', async (t) => {
+  const fresh = '../../server/money/catalog/apply/vendors.ts?again'
+  const { listVendors }: typeof import('../../server/money/catalog/apply/vendors.ts') =
+    await import(fresh)
+  const { mock } = t.mock.method(fs, 'readFileSync', () => {
+    throw new Error('EMFILE: too many open files')
+  })
+  syncBuiltinESMExports()
+  try {
+    await assert.rejects(listVendors(), /EMFILE/)
+  } finally {
+    mock.restore()
+    syncBuiltinESMExports()
+  }
+  assert.equal((await listVendors()).length, files.length)
 })

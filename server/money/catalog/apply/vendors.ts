@@ -23,9 +23,15 @@ export interface Vendor {
 
 let shipped: Promise<readonly Vendor[]> | undefined
 
-/** Lists the vendors by name. The files are read once: a release does not change them. */
+/**
+ * Lists the vendors by name. The files are read once: a release does not change them. If they
+ * cannot be read, for example for want of file descriptors, the next call reads them again.
+ */
 export function listVendors(): Promise<readonly Vendor[]> {
-  shipped ??= readVendors()
+  shipped ??= readVendors().catch((error: unknown) => {
+    shipped = undefined
+    throw error
+  })
   return shipped
 }
 
