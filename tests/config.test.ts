@@ -123,10 +123,11 @@ test('the embedded default makes one secret key, readable by its owner alone', (
 
 test('limits that do not fit into the memory are told, with some that do', () => {
   const MB = 1024 ** 2
-  const tell = (limit: number, memory: number, workers = 1) => {
+  const tell = (limit: number, memory: number, workers = 1, body = 64) => {
     const lines: string[] = []
     const log = { warn: (_: object, line: string) => lines.push(line) }
-    tellOfLittleMemory({ workers, memory: { bytesMax: memory * MB } }, log, limit * MB)
+    const bodies = { chatBytesMax: body * MB }
+    tellOfLittleMemory({ workers, bodies, memory: { bytesMax: memory * MB } }, log, limit * MB)
     return lines.join()
   }
   assert.equal(tell(648, 192), '')
@@ -135,5 +136,7 @@ test('limits that do not fit into the memory are told, with some that do', () =>
   assert.match(told, /set CHAT_BODY_BYTES_MAX=41MB and MEMORY_BYTES_MAX=123MB$/)
   assert.equal(tell(512, 123), '')
   assert.match(tell(1_024, 192, 2), /CHAT_BODY_BYTES_MAX=41MB/)
+  assert.match(tell(1_024, 600), /, or set MEMORY_BYTES_MAX=380MB$/)
+  assert.match(tell(512, 192, 1, 10), /, or set MEMORY_BYTES_MAX=124MB$/)
   assert.match(tell(256, 192), /Raise its limit$/)
 })

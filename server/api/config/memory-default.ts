@@ -34,22 +34,24 @@ export function defaultMemoryBytes(workers: number, bodyBytesMax: number): numbe
 interface Needs {
   readonly workers: number
   readonly memory: { readonly bytesMax: number }
+  readonly bodies: { readonly chatBytesMax: number }
 }
 
 /** Logs one line if the limits do not fit into the memory: the system may end the process. */
 export function tellOfLittleMemory(
-  { workers, memory: { bytesMax } }: Needs,
+  { workers, memory: { bytesMax }, bodies: { chatBytesMax } }: Needs,
   log: Pick<Log, 'warn'>,
   limit = memoryLimit(),
 ): void {
   const needed = (bytesMax * NEEDED_FACTOR + NEEDED_BESIDE) * workers
   if (limit >= needed) return
-  const fitting = (limit / workers - NEEDED_BESIDE) / NEEDED_FACTOR / BODIES_MIN / MB
-  const body = Math.floor(fitting)
-  const remedy =
-    body < 1
-      ? ''
-      : `, or set CHAT_BODY_BYTES_MAX=${body}MB and MEMORY_BYTES_MAX=${body * BODIES_MIN}MB`
+  const fitting = Math.floor((limit / workers - NEEDED_BESIDE) / NEEDED_FACTOR / MB)
+  const body = Math.floor(fitting / BODIES_MIN)
+  const isBodyFitting = chatBytesMax * BODIES_MIN <= fitting * MB
+  const values = isBodyFitting
+    ? `MEMORY_BYTES_MAX=${fitting}MB`
+    : `CHAT_BODY_BYTES_MAX=${body}MB and MEMORY_BYTES_MAX=${body * BODIES_MIN}MB`
+  const remedy = body < 1 ? '' : `, or set ${values}`
   log.warn(
     {},
     `large requests may take ${Math.ceil(needed / MB)} MB, and the machine or container has ` +
