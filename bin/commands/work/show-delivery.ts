@@ -1,6 +1,7 @@
 /** Opens webhook deliveries for the `webhook` commands, and prints one. */
 import { openSecretBox } from '../../../server/api/config/secret-key-file.ts'
 import { OperatorError } from '../../../server/base/lib/operator-error.ts'
+import { oneLine } from '../../../server/base/lib/text/one-line.ts'
 import { accountOfDelivery, type DeliveryRow } from '../../../server/work/webhooks/store.ts'
 import { createWebhooks } from '../../../server/work/webhooks/webhooks.ts'
 import { printFields, printJson, printTime } from '../../lib/print.ts'
@@ -39,6 +40,6 @@ export function showOne(row: DeliveryRow, { json }: JsonOption) {
   })
   for (const one of row.history) {
     const outcome = one.error ?? `${one.outcome ?? 'in progress'} ${one.status ?? ''}`.trim()
-    console.log(`${one.number}. ${one.started_at}  ${outcome}  ${one.latency_ms ?? ''} ms`)
+    console.log(`${one.number}. ${one.started_at}  ${oneLine(outcome)}  ${one.latency_ms ?? ''} ms`)
   }
 }

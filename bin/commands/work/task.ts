@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { Agent } from 'undici'
 import { createLog } from '../../../server/api/app/log.ts'
 import { openSecretBox } from '../../../server/api/config/secret-key-file.ts'
+import { oneLine } from '../../../server/base/lib/text/one-line.ts'
 import { createCatalog } from '../../../server/money/catalog/load/snapshot.ts'
 import { UPSTREAMS } from '../../../server/wire/upstreams/index.ts'
 import { Deadline } from '../../../server/work/pipeline/send/deadline.ts'
@@ -56,7 +57,7 @@ async function report(session: CommandSession, { since, json }: UnknownOptions):
     'The vendors list no unknown tasks.',
   )
   for (const { channel, upstream_model, reason } of found.unasked) {
-    console.log(`not asked: ${channel} ${upstream_model}: ${reason}`)
+    console.log(`not asked: ${channel} ${upstream_model}: ${oneLine(reason)}`)
   }
 }
 
