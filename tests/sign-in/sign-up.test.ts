@@ -4,6 +4,7 @@ import { after, before, beforeEach, describe, test } from 'node:test'
 import fc from 'fast-check'
 import type { MailLink, SignUpParts } from '../../server/api/sign-in/parts.ts'
 import { mailboxOf } from '../../server/api/sign-in/people/sign-up/mailbox.ts'
+import { postCredit } from '../../server/money/ledger/store.ts'
 import { type Browser, type ConsoleUnderTest, PASSWORD, SIGN_UP, startConsole } from './support.ts'
 
 type Mail = Parameters<MailLink>[1]
@@ -144,6 +145,65 @@ describe('a confirmed address', () => {
     assert.equal((await finish(browser, await ask(email))).status, 200)
     const { memberships } = (await browser.send('GET', '/session')).json
     assert.deepEqual([memberships.length, memberships[0].account_id], [1, accountId])
+  })
+})
+
+describe('the mail of invitations', () => {
+  async function signUpAs(name: string) {
+    const email = newAddress()
+    const browser = console.browser()
+    assert.equal((await finish(browser, await ask(email))).status, 200)
+    const { memberships } = (await browser.send('GET', '/session')).json
+    const accountId: string = memberships[0].account_id
+    await console.sql`update account set name = ${name} where id = ${accountId}`
+    return { email, browser, accountId }
+  }
+
+  const invite = (browser: Browser, accountId: string) =>
+    browser.send('POST', `/accounts/${accountId}/invitations`, {
+      email: newAddress(),
+      role: 'viewer',
+    })
+
+  test('has no words of a stranger’s, but his address, until the account was topped up', async () => {
+    const name = 'You won: go to http://evil.example now'
+    const { email, browser, accountId } = await signUpAs(name)
+    const mailed = async () => {
+      assert.equal((await invite(browser, accountId)).json.mailed, true)
+      return mails.at(-1)?.account
+    }
+    assert.equal(await mailed(), email)
+    const credit = { accountId, reason: 'test', actor: 'test', eventId: null, amountNanos: 1n }
+    await postCredit(console.sql, { ...credit, id: 'cred_gift', kind: 'promotion' })
+    assert.equal(await mailed(), email)
+    await postCredit(console.sql, { ...credit, id: 'cred_paid', kind: 'top_up' })
+    assert.equal(await mailed(), name)
+  })
+
+  test('goes to five strangers, then others get no mail but their link, until a top-up', async () => {
+    const { browser, accountId } = await signUpAs('Rivers')
+    const mailed = []
+    for (const _ of [1, 2, 3, 4, 5, 6]) {
+      const { status, json } = await invite(browser, accountId)
+      assert.equal(status, 200)
+      assert.match(json.link, /#token=/)
+      mailed.push(json.mailed)
+    }
+    assert.deepEqual(mailed, [true, true, true, true, true, false])
+    const paid = { id: 'cred_later', kind: 'top_up', reason: 'test', actor: 'test' } as const
+    await postCredit(console.sql, { ...paid, accountId, amountNanos: 1n, eventId: null })
+    assert.equal((await invite(browser, accountId)).json.mailed, true)
+  })
+
+  test('of an account that an operator has opened has its name', async () => {
+    const accountId = await console.account('Rivers.com')
+    const owner = await console.person()
+    await console.join(owner.id, accountId, 'owner')
+    const browser = await console.signedIn(owner.email)
+    for (const _ of [1, 2, 3, 4, 5, 6]) {
+      assert.equal((await invite(browser, accountId)).json.mailed, true)
+      assert.equal(mails.at(-1)?.account, 'Rivers.com')
+    }
   })
 })
 

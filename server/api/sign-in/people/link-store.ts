@@ -105,12 +105,20 @@ export async function deleteInvitationsOf(
       ${accountId === undefined ? sql`` : sql`and account_id = ${accountId}`}`
 }
 
-export async function readAccountName(
-  sql: TransactionSql,
-  accountId: string,
-): Promise<string | undefined> {
-  const [row] = await sql<{ name: string }[]>`select name from account where id = ${accountId}`
-  return row?.name
+/** The account that invites. */
+export interface Inviter {
+  readonly name: string
+  /** The confirmed address of who opened it by signing up, as long as nobody has topped it up. */
+  readonly signed_up: string | null
+}
+
+export async function readInviter(sql: Sql, accountId: string): Promise<Inviter | undefined> {
+  const [row] = await sql<Inviter[]>`
+    select a.name, s.email as signed_up
+    from account a left join sign_up s on s.account_id = a.id and not exists (
+      select from credit c where c.account_id = a.id and c.kind = 'top_up')
+    where a.id = ${accountId}`
+  return row
 }
 
 /**

@@ -27,9 +27,10 @@ import {
   deleteInvitationsTo,
   deleteUnused,
   findLink,
+  type Inviter,
   insertLink,
   type LinkRow,
-  readAccountName,
+  readInviter,
 } from './link-store.ts'
 import { setRole } from './people.ts'
 
@@ -40,7 +41,7 @@ export interface CreatedLink {
 }
 
 export interface CreatedInvitation extends CreatedLink {
-  /** False without a mail server, and if the address has got too much mail. */
+  /** False without a mail server, and if the address or the inviting account had too much mail. */
   readonly isMailed: boolean
 }
 
@@ -108,7 +109,8 @@ export async function openSetUp(
 /**
  * Creates an invitation to an account, or to be an operator, and mails it where mail is set.
  * Earlier invitations of the same address to the same account are void from then on. Throws 429 for
- * a person who invites too many.
+ * a person who invites too many. The mail of an account that signed up and was never topped up has
+ * the confirmed address in place of the name: strangers could make the gateway mail their text.
  */
 export async function invite(
   parts: Pick<SignInParts, 'sql' | 'consoleAddress' | 'mailLink' | 'throttle'>,
@@ -124,15 +126,15 @@ export async function invite(
   const target = to === 'operators' ? { isOperator: true } : to
   const newLink = { kind: 'invitation', seconds: INVITATION_SECONDS, email, createdBy } as const
   if (parts.mailLink) await parts.throttle.take('invitation', createdBy)
+  const inviter = to === 'operators' ? undefined : await readInviter(parts.sql, to.accountId)
+  const mayMail = to === 'operators' || (await takeMail(parts, to.accountId, inviter))
   const work = async (transaction: TransactionSql) => {
     await deleteInvitationsTo(transaction, email, to === 'operators' ? null : to.accountId)
     const created = await createLink(parts, { ...newLink, ...target }, transaction)
-    if (!parts.mailLink) return { ...created, isMailed: false }
+    if (!parts.mailLink || !mayMail) return { ...created, isMailed: false }
     const person = await findByEmail(transaction, email)
     const about =
-      to === 'operators'
-        ? {}
-        : { account: await readAccountName(transaction, to.accountId), role: to.role }
+      to === 'operators' ? {} : { account: inviter?.signed_up ?? inviter?.name, role: to.role }
     const mail = { kind: 'invitation', address: email, ...about, ...created } as const
     const isMailed = await parts.mailLink(transaction, {
       ...mail,
@@ -141,6 +143,22 @@ export async function invite(
     return { ...created, isMailed }
   }
   return await withTransaction(parts.sql, work)
+}
+
+/** Returns false if the account may mail no further invitation for now. */
+async function takeMail(
+  { mailLink, throttle }: Pick<SignInParts, 'mailLink' | 'throttle'>,
+  accountId: string,
+  inviter: Inviter | undefined,
+): Promise<boolean> {
+  if (!mailLink || !inviter?.signed_up) return true
+  try {
+    await throttle.take('signedUpInvitation', accountId)
+    return true
+  } catch (error) {
+    if (error instanceof GatewayError && error.row === 'rate_limited') return false
+    throw error
+  }
 }
 
 /** Creates a link for a new password, which invalidates earlier ones. */

@@ -31,6 +31,8 @@ const RATES = {
   signUpMailbox: { burst: 3, everySeconds: 20 * MINUTE_SECONDS },
   /** Invitations that one person has mailed. */
   invitation: { burst: 50, everySeconds: 2 * MINUTE_SECONDS },
+  /** The same for one account that opened itself by signing up and has not been topped up. */
+  signedUpInvitation: { burst: 5, everySeconds: 60 * MINUTE_SECONDS },
   /** Non-existent redeem codes by one person or for one account. */
   code: { burst: 10, everySeconds: 1.5 * MINUTE_SECONDS },
   /** The same from one network address, which many people may share. */
