@@ -207,11 +207,11 @@ for (const profile of PROFILES) {
 
     // The limit of the output gets the name that the vendor takes.
     const refused = profile.refuses.filter(({ message }) => !/^max_\w*tokens /.test(message))
-    for (const { code, status, message } of refused.slice(0, 1)) {
+    for (const { code, message } of refused.slice(0, 1)) {
       test(`a field that the vendor refuses (${message}) is the caller's`, async () => {
         const field = message.split(' ')[0] ?? ''
         const sent = await gateway.post(CHAT, key, ask(REFUSED[field] ?? { [field]: 1 }))
-        assert.equal(sent.status, status, `${code}: ${sent.text}`)
+        assert.equal(sent.status, 400, `${code}: ${sent.text}`)
         assert.match(sent.text, /supported|unknown variant|only supports/)
       })
     }
