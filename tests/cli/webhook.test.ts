@@ -43,7 +43,12 @@ test('list, show, resend, test', async (t) => {
   const again = await json('webhook', 'resend', id)
   assert.equal(again.redelivery_of, id)
   assert.equal((await json('webhook', 'redeliver', id)).id, again.id, 'once')
-  assert.match((await run('webhook', 'show', id)).out, /^delivery +whd_/)
+  await sql`
+    insert into delivery_attempt (delivery_id, number, started_at, outcome, error)
+    values (${id}, 1, now(), 'refused', ${'not of \x1b[2J\r\nhost'})`
+  const shown = (await run('webhook', 'show', id)).out
+  assert.match(shown, /^delivery +whd_/)
+  assert.match(shown, /not of {2}\[2J host/, 'an endpoint’s words do not act on the terminal')
   const tried = await json('webhook', 'test', '--account', account, '--url', 'https://example.com/')
   assert.equal(tried.kind, 'test')
   const listed = await json('webhook', 'deliveries', '--account', account, '--status', 'pending')
