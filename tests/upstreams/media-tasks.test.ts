@@ -229,7 +229,7 @@ test('fal: the answer with the film may be the failure', async (t) => {
 })
 
 test('a failed task that the vendor bills says so', async (t) => {
-  const failed = { status: 'failed', error: 'no' }
+  const failed = { id: '7', status: 'failed', error: 'no' }
   const own = { film: { state: 'failed', cost: 0.5 } }
   const router = preset('openrouter')
   for (const [more, path, body, isBilled] of [

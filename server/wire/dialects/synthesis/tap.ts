@@ -27,26 +27,37 @@ export function createAudioTap(format: AudioFormat, isCalledText = false): Relay
   let finished = false
   let error: ReportedError | undefined
   /** The start of what may be a document, whose rest has not come. */
-  let held = NOTHING
+  let held: Buffer[] = []
+  let heldBytes = 0
+  let judgedBytes = 0
   const pass = (sound: Buffer): Buffer => {
-    held = NOTHING
+    held = []
+    heldBytes = 0
     outputBytes += sound.length
     meter.push(sound)
     return sound
+  }
+  const judge = (start: Buffer): void => {
+    error = findRefusal(start, isCalledText)
+    held = [start]
+    judgedBytes = heldBytes
   }
   return {
     push(chunk) {
       if (outputBytes > 0) return pass(chunk)
       if (error) return undefined
-      const start = held.length > 0 ? Buffer.concat([held, chunk]) : chunk
-      error = findRefusal(start, isCalledText)
-      if (error) return undefined
-      if (!mayBecomeDocument(start)) return pass(start)
-      held = start
-      return undefined
+      held.push(chunk)
+      heldBytes += chunk.length
+      // Judged again once it has doubled, so that many small pieces cost no more than a large one.
+      if (heldBytes < 2 * judgedBytes) return undefined
+      const start = Buffer.concat(held)
+      judge(start)
+      return error || mayBecomeDocument(start) ? undefined : pass(start)
     },
     end() {
-      const rest = error || held.length === 0 ? undefined : pass(held)
+      const start = Buffer.concat(held)
+      if (!error && judgedBytes < heldBytes) judge(start)
+      const rest = error || heldBytes === 0 ? undefined : pass(start)
       finished = outputBytes > 0
       if (!finished) error ??= UPSTREAM_ERROR
       return rest
@@ -56,11 +67,9 @@ export function createAudioTap(format: AudioFormat, isCalledText = false): Relay
       const audioSeconds = meter.seconds()
       return { outputBytes, finished, audioSeconds, ...(error ? { error } : {}) }
     },
-    heldBytes: () => held.length,
+    heldBytes: () => heldBytes,
   }
 }
-
-const NOTHING: Buffer = Buffer.alloc(0)
 
 /** Returns the error in place of sound, by the first bytes of an answer. */
 function findRefusal(start: Buffer, isCalledText: boolean): ReportedError | undefined {
