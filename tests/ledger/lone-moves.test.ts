@@ -120,6 +120,8 @@ for (const way of ['alone', 'with its account', 'with another account'] as const
     assert.deepEqual(await end(large, 50n), { available: 0n, held: 200n, debt: 50n })
     assert.equal(await take(way, holdRow(caller, { amount: '1' })), 'in_debt')
     assert.deepEqual(await end(third, 20n), { available: 130n, held: 0n, debt: 0n })
+    // As after a commit whose answer was lost.
+    assert.deepEqual(await end(third, 20n), { available: 130n, held: 0n, debt: 0n })
     const repaid = await database.sql`select posting, amount from entry
       where account_id = ${caller.accountId} and step = 'repay' order by id`
     assert.deepEqual(
