@@ -39,8 +39,13 @@ describe('a settlement of a call that was closed as lost', () => {
   })
   after(() => database.drop())
 
-  /** Returns a hold whose process died, closed at its checkpoint. */
-  async function lose(caller: TestCaller, checkpoint: bigint | null, more: Partial<HoldRow> = {}) {
+  /** Returns a hold whose process died, closed at its checkpoint once `meanwhile` has happened. */
+  async function lose(
+    caller: TestCaller,
+    checkpoint: bigint | null,
+    more: Partial<HoldRow> = {},
+    meanwhile?: () => Promise<void>,
+  ) {
     const { sql } = database
     const owner = newId('own')
     await renewLease(sql, { id: owner, address: '' }, TIMES)
@@ -51,6 +56,7 @@ describe('a settlement of a call that was closed as lost', () => {
         { hold_id: hold.id, account_id: hold.account_id, checkpoint: storedCheckpoint(checkpoint) },
       ])
     }
+    await meanwhile?.()
     await sql`update hold set created_at = created_at - interval '5 s' where id = ${hold.id}`
     await endLease(sql, owner)
     assert.equal((await sweepHolds(sql, newId('own'), TIMES, 500)).closed, 1)
@@ -62,6 +68,18 @@ describe('a settlement of a call that was closed as lost', () => {
       { status: string; charged: bigint; debt: bigint; lost_charge: bigint | null }[]
     >`select status, charged, debt, lost_charge from call where hold_id = ${id}`
     return { ...row }
+  }
+
+  async function moneyOf({ accountId }: TestCaller) {
+    const { available, debt } = (await readBalance(database.sql, accountId)) ?? {}
+    return { available, debt }
+  }
+
+  /** Charges a hold of 100 that much. */
+  async function overrun(caller: TestCaller, charge: bigint) {
+    const hold = holdRow(caller)
+    await takeHolds(database.sql, [hold])
+    await closeHolds(database.sql, [settleRow(hold, charge)])
   }
 
   const correct = (hold: HoldRow, owed: bigint | null) =>
@@ -110,8 +128,27 @@ describe('a settlement of a call that was closed as lost', () => {
     assert.equal(await correct(hold, 250n), 'corrected')
     const recorded = { status: 'succeeded', charged: 250n, debt: 150n, lost_charge: 60n }
     assert.deepEqual(await readCall(hold), recorded)
-    const { available, debt } = (await readBalance(database.sql, caller.accountId)) ?? {}
-    assert.deepEqual({ available, debt }, { available: 0n, debt: 150n })
+    assert.deepEqual(await moneyOf(caller), { available: 0n, debt: 150n })
+  })
+
+  test('an excess pays a debt first, also where the end of its hold has paid some', async () => {
+    const caller = await createCaller(database.sql, 400n)
+    const hold = await lose(caller, 150n, { amount: '200' }, () => overrun(caller, 300n))
+    assert.deepEqual(await moneyOf(caller), { available: 0n, debt: 50n })
+    assert.equal(await correct(hold, 20n), 'corrected')
+    assert.deepEqual(await moneyOf(caller), { available: 80n, debt: 0n })
+    const steps = await database.sql`select step, source, destination, amount from entry
+      where posting = ${hold.id} and amount <> 200 order by id`
+    assert.deepEqual(
+      steps.map((row) => Object.values(row).join(' ')),
+      [
+        'charge held revenue 150',
+        'return held available 50',
+        'repay available debt 50',
+        'correction_debt revenue debt 50',
+        'correction_return revenue available 80',
+      ],
+    )
   })
 
   test('only a lost call is corrected', async () => {
@@ -222,11 +259,12 @@ describe('a settlement of a call that was closed as lost', () => {
       fc.option(amounts),
       fc.option(amounts),
       amounts,
+      amounts,
       fc.boolean(),
-      async (checkpoint, owed, more, topUp) => {
-        const opening = 100n + more
+      async (checkpoint, owed, more, other, topUp) => {
+        const opening = 200n + more
         const caller = await createCaller(database.sql, opening)
-        const hold = await lose(caller, checkpoint)
+        const hold = await lose(caller, checkpoint, {}, () => overrun(caller, 3n * other))
         if (topUp) {
           await postCredit(database.sql, {
             id: newId('cred'),
@@ -242,7 +280,8 @@ describe('a settlement of a call that was closed as lost', () => {
         assert.equal(await correct(hold, owed), 'already')
         const balance = await readBalance(database.sql, caller.accountId)
         const worth = (balance?.available ?? 0n) - (balance?.debt ?? 0n)
-        assert.equal(worth, opening + (topUp ? 7n : 0n) - (owed ?? 0n))
+        assert.equal(worth, opening + (topUp ? 7n : 0n) - (owed ?? 0n) - 3n * other)
+        assert.ok(balance?.available === 0n || balance?.debt === 0n)
         assert.equal(balance?.held, 0n)
       },
     )

@@ -1,12 +1,13 @@
--- revision 5
+-- revision 6
 
 -- Corrects a call that was closed as lost, because its settlement comes after all: charges the
 -- amount owed beyond the charge of that time, from the available balance and the rest as debt, or
--- gives back the excess. The difference is posted once, as entries of their own. Not part of the
--- batches: it happens after outages only. `detail` is as that of ledger_close, with "account_id"
--- where the account is known. Returns corrected; already, when the record is not, or no longer, of a lost call; unknown, when there is no such
--- hold; superseded, when the call's Idempotency-Key has been used again since: a key is charged
--- once, and the record stays as it is.
+-- gives back the excess, which pays a debt first. The difference is posted once, as entries of
+-- their own. Not part of the batches: it happens after outages only. `detail` is as that of
+-- ledger_close, with "account_id" where the account is known. Returns corrected; already, when the
+-- record is not, or no longer, of a lost call; unknown, when there is no such hold; superseded, when
+-- the call's Idempotency-Key has been used again since: a key is charged once, and the record stays
+-- as it is.
 --
 -- The counter of a key that got its spend limit after the call was closed moves too: it began with
 -- every charge so far, the lost call's among them. Only an amount that was counted for certain is
@@ -28,6 +29,7 @@ declare
   answer jsonb := detail -> 'answer';
   difference bigint;
   from_available bigint := 0;
+  repaid bigint := 0;
 begin
   -- Before the balance: whoever counts holds it for longer than a balance may wait.
   select counted_until into counted from usage_watermark for share;
@@ -73,10 +75,15 @@ begin
       debt = debt + difference - from_available
     where account_id = of_account;
   elsif difference < 0 then
+    -- Straight to the debt: the one `repay` that a posting may have can be of the hold's end.
+    repaid := least(-difference, pot.debt);
     insert into entry (posting, step, account_id, currency, source, destination, amount)
-    values (closed.id, 'correction_return', of_account, pot.currency, 'revenue',
-      'available', -difference);
-    update balance set available = available - difference where account_id = of_account;
+    select closed.id, m.step, of_account, pot.currency, 'revenue', m.destination, m.amount
+    from (values ('correction_debt', 'debt', repaid),
+        ('correction_return', 'available', -difference - repaid)) as m(step, destination, amount)
+    where m.amount > 0;
+    update balance set available = available - difference - repaid, debt = debt - repaid
+    where account_id = of_account;
   end if;
   if closed.counters is not null then
     perform budget_correct(closed.counters,
