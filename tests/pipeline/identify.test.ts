@@ -49,7 +49,7 @@ after(() => {
   server.close()
 })
 
-function identifyBy(headers: Record<string, string>): Promise<string> {
+function identifyBy(headers: Record<string, string> | readonly string[]): Promise<string> {
   const { port } = server.address() as AddressInfo
   return new Promise((resolve, reject) => {
     request({ host: '127.0.0.1', port, agent, headers }, async (answer) => {
@@ -73,5 +73,30 @@ test('each request on a connection is identified by its own key, in either heade
   assert.equal(await identifyBy({ ...bearer(second), 'x-api-key': second }), other)
   assert.equal(await identifyBy({ ...bearer(first), 'x-api-key': second }), 'unauthenticated')
   assert.equal(await identifyBy({ ...bearer('nonsense'), 'x-api-key': '' }), 'unauthenticated')
+  assert.equal(connections, 1)
+})
+
+test('a request with different credentials is refused, however it names them', async () => {
+  const [first, second] = [createApiKey(), createApiKey()]
+  const { name } = presentKey(first)
+  const bearer = (key: string) => ['Authorization', `Bearer ${key}`]
+  const host = ['Host', 'tributary']
+  assert.equal(await identifyBy([...host, ...bearer(first)]), name)
+  const others: readonly string[][] = [
+    bearer(second),
+    ['AUTHORIZATION', 'Basic dXNlcjpzZWNyZXQ='],
+    ['x-api-key', second],
+    ['x-goog-api-key', second],
+  ]
+  for (const other of others) {
+    const both = [...host, ...bearer(first), ...other]
+    assert.equal(await identifyBy(both), 'unauthenticated', other.join(': '))
+    assert.equal(await identifyBy([...host, ...other, ...bearer(first)]), 'unauthenticated')
+    // As on a connection whose last request had one of them.
+    assert.equal(await identifyBy([...host, ...bearer(first)]), name)
+    assert.equal(await identifyBy(both), 'unauthenticated', other.join(': '))
+  }
+  const same = [...bearer(first), 'x-api-key', first, 'x-goog-api-key', first]
+  assert.equal(await identifyBy([...host, ...bearer(first), ...same]), name)
   assert.equal(connections, 1)
 })

@@ -2,7 +2,7 @@
  * Verb 1: identifies the caller of every request with a key, and admits it. Malformed keys are
  * refused before any look-up.
  */
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Context, noteTime } from '../../../base/http/context.ts'
 import { GatewayError } from '../../../base/lib/errors.ts'
@@ -18,36 +18,50 @@ import type { Services, Waiting } from '../services.ts'
 
 const BEARER = /^Bearer +(\S+) *$/i
 
-/** The credentials of a connection's last request. */
-interface Presented {
+/** The credentials of a request: of its headers, and on Google's paths of its query. */
+interface Credentials {
   readonly authorization: string | undefined
   readonly apiKey: string | string[] | undefined
-  readonly named: string | undefined
+  readonly googleKey: string | string[] | undefined
+  readonly queryKey: string | undefined
+}
+
+interface Presented extends Credentials {
   readonly key: PresentedKey
 }
 
-/** SDKs reuse connections, so the same headers on one connection are not hashed again. */
+/** SDKs reuse connections, so the same credentials on one connection are not hashed again. */
 const lastPresented = new WeakMap<Socket, Presented>()
 
-function readKey({ headers, socket }: IncomingMessage, named: string | undefined): PresentedKey {
-  const { authorization, 'x-api-key': apiKey } = headers
+function readKey({ envelope, request, query }: Context): PresentedKey {
+  const { headers, rawHeaders, socket } = request
+  const { authorization, 'x-api-key': apiKey, 'x-goog-api-key': googleKey } = headers
+  const queryKey = (envelope === 'google' && query.get('key')) || undefined
   const last = lastPresented.get(socket)
-  const isSame = last?.authorization === authorization && last?.apiKey === apiKey
-  if (last && isSame && last.named === named) return last.key
-  const key = readCredential(headers, named)
-  lastPresented.set(socket, { authorization, apiKey, named, key })
+  const isSame =
+    last?.authorization === authorization &&
+    last?.apiKey === apiKey &&
+    last?.googleKey === googleKey &&
+    last?.queryKey === queryKey
+  const lines = readAuthorizations(rawHeaders)
+  if (last && isSame && lines.length < 2) return last.key
+  const key = readCredential({ authorization, apiKey, googleKey, queryKey }, lines)
+  lastPresented.set(socket, { authorization, apiKey, googleKey, queryKey, key })
   return key
 }
 
-/**
- * Returns the key in the form of Google's clients. On their paths it takes precedence; elsewhere,
- * as for the list of models, it is used only if there is no other key.
- */
-function readNamed({ envelope, request: { headers }, query }: Context): string | undefined {
-  const header = headers['x-goog-api-key']
-  const named = typeof header === 'string' && header !== '' ? header : undefined
-  if (envelope === 'google') return named ?? (query.get('key') || undefined)
-  return sendsGoogleKey(headers) ? named : undefined
+const NAME = 'authorization'
+
+/** Returns the `Authorization` of each line; `headers` has the first one alone. */
+function readAuthorizations(rawHeaders: readonly string[]): readonly string[] {
+  const lines: string[] = []
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]
+    if (name?.length === NAME.length && name.toLowerCase() === NAME) {
+      lines.push(rawHeaders[index + 1] ?? '')
+    }
+  }
+  return lines
 }
 
 /** Returns true if the only key of a request is in the header of Google's clients. */
@@ -57,23 +71,23 @@ export function sendsGoogleKey(headers: IncomingHttpHeaders): boolean {
 }
 
 /**
- * Returns the key or token in `Authorization: Bearer` or `x-api-key`, or the one named in another
- * way. Throws 401 if there is none, if they differ, or if it is malformed.
+ * Returns the key or token in `Authorization: Bearer`, `x-api-key`, the header of Google's clients
+ * or the query. Throws 401 if there is none, if they differ, or if it is malformed.
  */
-function readCredential(headers: IncomingHttpHeaders, named: string | undefined): PresentedKey {
-  const { authorization } = headers
-  const bearer = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]
-  const header = headers['x-api-key']
-  const apiKey = typeof header === 'string' && header !== '' ? header : undefined
-  if (bearer !== undefined && apiKey !== undefined && bearer !== apiKey) {
+function readCredential(
+  { apiKey, googleKey, queryKey }: Credentials,
+  authorizations: readonly string[],
+): PresentedKey {
+  const isRepeated = authorizations.length > 1
+  const bearers = authorizations.map((line) => BEARER.exec(line)?.[1] ?? (isRepeated ? line : ''))
+  const [key, ...others] = [...bearers, apiKey, googleKey, queryKey].filter(Boolean)
+  if (others.some((other) => other !== key)) {
     throw new GatewayError('unauthenticated', {
-      message:
-        'invalid or missing API key: Authorization and x-api-key name different ones, send one',
+      message: 'invalid or missing API key: this request has different ones, send one',
     })
   }
-  const key = named ?? bearer ?? apiKey
-  if (key !== undefined && isWellFormedApiKey(key)) return presentKey(key)
-  if (key !== undefined && isToken(key)) return presentKey(key, true)
+  if (typeof key === 'string' && isWellFormedApiKey(key)) return presentKey(key)
+  if (typeof key === 'string' && isToken(key)) return presentKey(key, true)
   throw new GatewayError('unauthenticated')
 }
 
@@ -86,7 +100,7 @@ export async function identify(
   services: Pick<Services, 'accounts' | 'addresses' | 'whileAway'>,
   waiting: Waiting = context,
 ): Promise<Caller> {
-  const key = readKey(context.request, readNamed(context))
+  const key = readKey(context)
   const startedAt = performance.now()
   let identified: Identified | Promise<Identified> | undefined = services.accounts.identify(key)
   let found: Identified

@@ -90,7 +90,7 @@ describe('paths of Google', () => {
     assert.ok(ours.json.data.some(({ id }: { id: string }) => id === 'other'))
     const wrong = { headers: { 'x-goog-api-key': 'tr-wrong' } }
     assert.equal((await send('/v1/models', wrong)).status, 401)
-    const both = { headers: { authorization: `Bearer ${key}`, 'x-goog-api-key': 'of-another' } }
+    const both = { headers: { authorization: `Bearer ${key}`, 'x-goog-api-key': key } }
     assert.equal((await send('/v1/files', both)).status, 200)
     const list = await send('/v1/models', both)
     assert.deepEqual([list.status, list.json.object], [200, 'list'], list.text)
@@ -115,6 +115,9 @@ describe('paths of Google', () => {
     assert.ok(!lastCall().url.includes(key))
     const refused = await ask('three:generateContent?key=wrong', body, {})
     assert.deepEqual([refused.status, refused.json.error.status], [401, 'UNAUTHENTICATED'])
+    const other = { authorization: `Bearer ${key}`, 'x-goog-api-key': 'of-another' }
+    assert.equal((await ask('three:generateContent', body, other)).status, 401)
+    assert.equal((await ask(`three:generateContent?key=of-another`, body)).status, 401)
     // Elsewhere the query names no key.
     const elsewhere = await send(`/v1/models?key=${key}`, {})
     assert.equal(elsewhere.status, 401)
