@@ -98,3 +98,15 @@ test('text: what others wrote neither ends its line nor acts on the terminal', (
   })
   assert.match(text, /^\S+ WARN refused reason=no \[2J 1m 03:01:48 WARN invented\n$/)
 })
+
+test('JSON: what others wrote does not act on the terminal, and is the same once it is read', (t) => {
+  const reason = 'no\x1b[2J\x7f\x9b1m\x85\u2028\u202eback\u202c\u2066\u2069 é 中'
+  const text = written(t, { level: 'info', format: 'json' }, (log) => {
+    log.warn({ reason, error: new Error(reason) }, 'refused')
+  })
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there.
+  assert.doesNotMatch(text.trimEnd(), /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/)
+  assert.match(text, / é 中/)
+  assert.equal(JSON.parse(text).reason, reason)
+  assert.equal(JSON.parse(text).error.message, reason)
+})

@@ -101,7 +101,14 @@ function write(line: string): void {
 type Fields = Readonly<Record<string, unknown>>
 
 function writeJson(level: Level, time: string, fields: Fields, message: string): string {
-  return `${toJson({ level: LEVELS[level], time, ...fields, msg: message })}\n`
+  return `${escapeForTerminal(toJson({ level: LEVELS[level], time, ...fields, msg: message }))}\n`
+}
+
+/** Escapes what a terminal would obey and JSON permits in a string; `oneLine` is for plain text. */
+function escapeForTerminal(json: string): string {
+  return json.replace(/[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
 }
 
 /** `03:01:48 WARN settlements wait for the database waiting=3` */
