@@ -41,8 +41,11 @@ describe('the overview of an account', { skip: noBrowser }, () => {
     const { page } = await stage.signedIn('/')
     const chart = page.getByRole('slider', { name: 'Calls' })
     await chart.focus()
+    const told = page.locator(':focus[aria-valuetext*="Succeeded "]')
     await page.keyboard.press('ArrowLeft')
-    await page.locator(':focus[aria-valuetext*="Succeeded "]').waitFor()
+    // An hour may have begun since the call.
+    if ((await told.count()) === 0) await page.keyboard.press('ArrowLeft')
+    await told.waitFor()
     await page.context().close()
   })
 

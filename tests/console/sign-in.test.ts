@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { noBrowser } from '../support/browser.ts'
-import { openPage } from './support/browser.ts'
+import { keepToasts, openPage } from './support/browser.ts'
 import { type ConsoleStage, PASSWORD, startConsoleStage } from './support/stage.ts'
 
 const ENDED = /^Your session has ended/
@@ -63,6 +63,7 @@ describe('signing in and out', { skip: noBrowser }, () => {
     const { page } = await stage.signedIn('/keys')
     await page.getByRole('heading', { name: 'API keys' }).waitFor()
     await page.route('**/session/end', (route) => route.abort())
+    await keepToasts(page)
     const signOut = async () => {
       await page.getByRole('button', { name: 'Your menu' }).click()
       await page.getByRole('menuitem', { name: 'Sign out' }).click()

@@ -161,12 +161,14 @@ describe('the life of a task', () => {
 
   test('polling customers cause no upstream calls', async () => {
     const tenant = await stage.gateway.tenant()
+    // The gateway's own poll is one at most while its answer is held back.
+    stage.vendor.holdsPolls = true
     const created = await stage.create(tenant)
     const path = `${VIDEO_PATH}/${created.json.id}`
     const seen = () => stage.vendor.requests.filter((one) => one.includes(created.json.upstream_id))
     await Promise.all(Array.from({ length: 100 }, () => stage.gateway.get(path, tenant.key)))
-    assert.ok(seen().length < 50, `${seen().length} polls`)
-    stage.vendor.advance = true
+    assert.ok(seen().length <= 1, `${seen().length} polls`)
+    Object.assign(stage.vendor, { advance: true, holdsPolls: false })
     await stage.until(tenant, created.json.id, 'succeeded')
   })
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { noBrowser } from '../../support/browser.ts'
+import { keepToasts } from '../support/browser.ts'
 import { leave } from '../support/journey.ts'
 import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 
@@ -34,24 +35,25 @@ describe('two editors', { skip: noBrowser }, () => {
       await open(page)
       await fill(page, page === first.page ? '7' : '5')
     }
-    await save(first.page)
-    await saved(first.page)
+    await seeSaved(first.page, save)
     await save(second.page)
     await second.page.getByText(REFUSAL).waitFor()
     await second.page.goto(`${stage.console}${path}`)
     await open(second.page)
     await fill(second.page, '5')
-    await save(second.page)
-    await saved(second.page)
+    await seeSaved(second.page, save)
     await leave(first)
     await leave(second)
   }
 
-  const saved = (page: Page) =>
-    page
+  const seeSaved = async (page: Page, save: (page: Page) => Promise<void>) => {
+    await keepToasts(page)
+    await save(page)
+    await page
       .getByText(/^Saved$| saved$/)
       .first()
       .waitFor()
+  }
   const submit = (page: Page) =>
     page.getByRole('dialog').getByRole('button', { name: /^Save/ }).click()
   /** Saves a form that names its changes first. */
@@ -88,8 +90,7 @@ describe('two editors', { skip: noBrowser }, () => {
     await page.goto(`${stage.console}/operator/models?id=sim-chat`)
     await page.getByRole('button', { name: 'Edit', exact: true }).click()
     await page.getByLabel('Amount').first().fill('8')
-    await confirm(page)
-    await saved(page)
+    await seeSaved(page, confirm)
     await leave(watched)
   })
 
@@ -144,8 +145,7 @@ describe('two editors', { skip: noBrowser }, () => {
     await page.goto(`${stage.console}/operator/accounts?id=${stage.account.id}`)
     await page.getByLabel('Requests per minute').fill('60')
     await stage.sql`update account set limits = '{"concurrent_calls": 2}'`
-    await submit(page)
-    await saved(page)
+    await seeSaved(page, submit)
     const [account] = await stage.sql`select limits from account where id = ${stage.account.id}`
     assert.deepEqual(account?.limits, { requests_per_minute: 60, concurrent_calls: 2 })
     await leave(watched)

@@ -7,8 +7,8 @@ import { until } from '../../support/until.ts'
 import { borrowContext } from './contexts.ts'
 
 const PATIENCE_MS = 180_000
-/** How long the console shows a toast. */
-const TOAST_MS = 4_000
+/** How long the console shows a toast: of what was done, and of what has failed. */
+const TOAST_MS = [4_000, 8_000]
 
 export interface Look {
   readonly width?: number
@@ -96,7 +96,7 @@ export async function keepToasts(page: Page): Promise<void> {
   await page.evaluate(`{
     const { setTimeout } = window
     window.setTimeout = (work, ms, ...more) =>
-      setTimeout(work, ms === ${TOAST_MS} ? ${PATIENCE_MS} : ms, ...more)
+      setTimeout(work, [${TOAST_MS}].includes(ms) ? ${PATIENCE_MS} : ms, ...more)
   }`)
 }
 
