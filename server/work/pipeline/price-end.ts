@@ -7,6 +7,7 @@ import type { Facts } from '../../money/catalog/catalog.ts'
 import type { RelayReport } from '../../wire/dialects/relay.ts'
 import { channelFactsOf, sentBy, sentFacts } from './hold/sent-facts.ts'
 import type { BillableCall } from './hold/take-hold.ts'
+import { boundCost } from './price/bound-cost.ts'
 import { onlyStated, withoutZeros } from './price/ceiling.ts'
 import { type Charge, computeCharge, NO_CHARGE } from './price/charge.ts'
 import { withListAmounts } from './price/list-amount.ts'
@@ -122,17 +123,23 @@ function chargeFor({ metering, call, quoted }: BillableCall, end: ReadEnd): Char
 }
 
 function upstreamCostFor(
-  { metering, call }: BillableCall,
+  { metering, call, quoted }: BillableCall,
   { cost }: UsableRoute,
   { report, complete, facts, channelFacts }: ReadEnd,
   charge: Charge,
 ): UpstreamCost | null {
+  const { prices, currency } = call.model
+  const isOther = cost !== undefined && cost.currency !== currency
   return computeUpstreamCost(cost, {
     charge,
     usage: report.usage,
     passes: report.passes,
     stated: report.statedCost,
-    currency: cost?.currency ?? call.model.currency,
+    mostStated: () => {
+      const known = [...(isOther ? [] : prices), ...(cost?.entries ?? [])]
+      return BigInt(boundCost(known, quoted.ceiling))
+    },
+    currency: cost?.currency ?? currency,
     facts,
     channelFacts,
     fallback: () => metering.fallback(call.request, report, complete),

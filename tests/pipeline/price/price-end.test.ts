@@ -86,3 +86,14 @@ test('a running cost of zero is no statement about output that broke off', () =>
   const running = { nanos: 7n, currency: 'CNY' }
   assert.equal(priceReport({ statedCost: running }, false).charge.nanos, 7n)
 })
+
+test('an absurd cost that the vendor states is cut alike in the charge and in the books', () => {
+  const of = (nanos: bigint) => {
+    const statedCost = { nanos, currency: 'CNY' }
+    const { charge, cost } = priceReport({ usage: { output_token: 1 }, statedCost }, true)
+    return [charge.nanos, charge.review, cost?.nanos, cost?.isFarFromUsage]
+  }
+  const hundred = 100_000_000_000n
+  assert.deepEqual(of(hundred), [hundred, false, hundred, true], 'far from the usage')
+  assert.deepEqual(of(9n * 10n ** 15n), [hundred, true, hundred, true])
+})

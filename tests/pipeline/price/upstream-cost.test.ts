@@ -24,6 +24,7 @@ function cost(entries: readonly PriceEntry[], more: Partial<UpstreamCostInput> =
     charge: { nanos: 1n, review: false },
     usage: { input_token: 1001, output_token: 2 },
     facts: {},
+    mostStated: () => 1_000n,
     fallback: () => assert.fail('nothing had to be estimated'),
     ...more,
   })
@@ -35,7 +36,7 @@ test('stated usage is costed to the unit, rounded up once per line', () => {
 
 test('a route without costs is unknown, not free', () => {
   const ended = { charge: { nanos: 5n, review: false }, usage: {}, facts: {}, fallback: () => ({}) }
-  assert.equal(computeUpstreamCost(undefined, ended), null)
+  assert.equal(computeUpstreamCost(undefined, { ...ended, mostStated: () => 0n }), null)
   const free = cost([{ unit: 'call', per: 1, amountNanos: 0n }])
   assert.deepEqual(free, { nanos: 0n, version: 3n })
 })
@@ -100,6 +101,7 @@ test('equal prices and costs leave no margin, for any usage', () => {
         charge,
         usage: used,
         facts: {},
+        mostStated: () => 0n,
         fallback: () => ({}),
       })
       assert.equal(same?.nanos, charge.nanos)
@@ -123,7 +125,8 @@ test('a cost that the vendor states replaces the computed one', () => {
   const reviewed = booked(9n, { charge: { nanos: 1n, review: true } })
   assert.deepEqual(reviewed, { nanos: 9n, version: 0n }, 'known though the usage is doubted')
   const unknown = { charge: { nanos: 1n, review: false }, usage: {}, facts: {} }
-  const alone = { ...unknown, stated, currency: 'CNY', fallback: () => ({}) }
+  const most = { mostStated: () => 1_000n }
+  const alone = { ...unknown, ...most, stated, currency: 'CNY', fallback: () => ({}) }
   assert.deepEqual(computeUpstreamCost(undefined, alone), { nanos: 108n, version: 0n })
 })
 

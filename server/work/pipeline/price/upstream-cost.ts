@@ -23,7 +23,7 @@ const STATED_VERSION = 0n
 export interface UpstreamCost {
   readonly nanos: Nanos
   readonly version: bigint
-  /** True if the vendor's own figure differs so much that a price dimension must be missing. */
+  /** True if the vendor's own figure is absurd, or differs so much that a price must be missing. */
   readonly isFarFromUsage?: boolean
 }
 
@@ -34,6 +34,8 @@ export interface UpstreamCostInput {
   readonly passes?: readonly ModelPass[] | undefined
   /** The cost that the vendor stated. */
   readonly stated?: StatedCost | undefined
+  /** Returns the most that the vendor can plausibly state for the request. */
+  readonly mostStated: () => Nanos
   /** The account's currency. */
   readonly currency?: string
   readonly facts: Facts
@@ -44,9 +46,9 @@ export interface UpstreamCostInput {
 }
 
 /**
- * Returns the cost that the vendor stated in the account's currency, or else computes it by the
- * route's costs. Returns null if neither is known: the usage is under review, or a unit that always
- * costs is in neither the usage nor the fallback.
+ * Returns the cost that the vendor stated in the account's currency, up to the most that is
+ * plausible, or else computes it by the route's costs. Returns null if neither is known: the usage
+ * is under review, or a unit that always costs is in neither the usage nor the fallback.
  */
 export function computeUpstreamCost(
   cost: RouteCost | undefined,
@@ -55,8 +57,11 @@ export function computeUpstreamCost(
   const computed = computeByUsage(cost, input)
   const { stated, currency } = input
   if (!stated || stated.nanos < 0n || stated.currency !== currency) return computed
-  const booked = plausibleCost(stated.nanos, computed?.version ?? STATED_VERSION)
-  const isFar = computed !== null && isFarFrom(stated.nanos, computed.nanos)
+  const most = input.mostStated()
+  const isAbsurd = stated.nanos > most
+  const nanos = isAbsurd ? most : stated.nanos
+  const booked = plausibleCost(nanos, computed?.version ?? STATED_VERSION)
+  const isFar = isAbsurd || (computed !== null && isFarFrom(stated.nanos, computed.nanos))
   return booked && isFar ? { ...booked, isFarFromUsage: true } : booked
 }
 
