@@ -8,32 +8,35 @@ import { makeWav } from '../support/wav.ts'
 let gateway: TestGateway
 let vendor: LocalServer
 let answer = { type: '', body: '' }
+let requests = 0
 
 before(async () => {
   vendor = await startServer((request, response) => {
     request.resume().on('end', () => {
+      requests += 1
       const head = answer.type === '' ? {} : { 'content-type': answer.type }
       response.writeHead(200, head).end(answer.body)
     })
   })
   gateway = await startTestGateway()
   const settings = { base_url: vendor.url, api_key: 'a-key' }
-  const model = (id: string, type: string, unit: string, channel = 'o') => ({
+  const model = (id: string, type: string, unit: string, ...channels: readonly string[]) => ({
     id,
     type,
     prices: [{ unit, per: 1, amount: '0.001' }],
-    routes: [{ channel, upstream_model: id }],
+    routes: channels.map((channel, priority) => ({ channel, upstream_model: id, priority })),
   })
   await gateway.apply({
     channels: [
       { id: 'o', upstream: 'openai-compatible', settings },
+      { id: 'other', upstream: 'openai-compatible', settings },
       { id: 'd', upstream: 'doubao-speech', settings },
     ],
     models: [
-      model('voice', 'speech', 'character'),
+      model('voice', 'speech', 'character', 'o', 'other'),
       model('speaker', 'speech', 'character', 'd'),
-      model('listener', 'transcription', 'second'),
-      model('pictures', 'image', 'image'),
+      model('listener', 'transcription', 'second', 'o', 'other'),
+      model('pictures', 'image', 'image', 'o', 'other'),
     ],
   })
 })
@@ -103,6 +106,28 @@ for (const [name, [path, build]] of Object.entries(CALLS)) {
     assert.deepEqual(await gateway.balance(accountId), balance)
   })
 }
+
+test('no other route is tried where the vendor may bill what it did', async () => {
+  const { key } = await gateway.tenant()
+  const preview = 'data: {"type":"image_generation.partial_image","b64_json":"AAAA"}\n\n'
+  const failed = 'data: {"type":"error","error":{"message":"busy"}}\n\n'
+  const done = 'data: [DONE]\n\n'
+  for (const [name, body, attempts] of [
+    ['the events of pictures', preview + failed, 1],
+    ['the events of pictures', failed, 2],
+    ['the events of a transcript', done, 1],
+    ['the events of a transcript', failed + done, 2],
+    ['the events of a transcript', 'data: busy\n\n', 2],
+    ['the events of speech', done, 1],
+    ['the events of speech', '', 2],
+  ] as const) {
+    answer = { type: EVENTS, body }
+    requests = 0
+    const [path, build] = CALLS[name] ?? assert.fail(name)
+    const { status, text } = await send(path, build(), key)
+    assert.deepEqual([status, requests], [502, attempts], `${name}: ${body}: ${text}`)
+  }
+})
 
 test('a plain transcript is any text but a page or a document without a text', async () => {
   const { key } = await gateway.tenant()

@@ -104,6 +104,11 @@ export interface RelayReport {
   readonly itemIds?: readonly string[]
   /** Ids of objects that the vendor keeps in any case: containers, spoken answers. */
   readonly keptIds?: readonly string[]
+  /**
+   * True if the upstream showed work that it may bill although nothing of it is output: a preview,
+   * or the protocol's own ending alone.
+   */
+  readonly mayBeBilled?: boolean
   /** An error that the upstream reported inside a body whose status was 200. */
   readonly error?: RelayFailure & { readonly code?: string }
 }

@@ -40,6 +40,7 @@ class ImagesTap implements Relay {
   /** Sizes of the images so far, as their events state them. */
   private readonly sizes = new Set<string>()
   private images = 0
+  private hasPreview = false
   private outputBytes = 0
   /** Usage as the last events stated it, and the vendor's choices. */
   private stated: JsonObject | undefined
@@ -86,10 +87,10 @@ class ImagesTap implements Relay {
   }
 
   report(): RelayReport {
-    const { images, outputBytes, finished, error, stated } = this
+    const { images, outputBytes, finished, error, stated, hasPreview: mayBeBilled } = this
     const isStated = images > 0 || stated !== undefined
     if (isStated) this.reading ??= readImageUsage(this.withSizes(stated), images)
-    return { outputBytes, finished, ...this.reading, ...(error ? { error } : {}) }
+    return { outputBytes, finished, ...this.reading, ...(error ? { mayBeBilled, error } : {}) }
   }
 
   /** Adds the sizes of images as a whole answer states them: with each image. */
@@ -112,7 +113,7 @@ class ImagesTap implements Relay {
     const data = parseEventData(event)
     if (!data && this.images === 0) return undefined
     const type = asString(member(data, 'type')) ?? event.event
-    if (isPreview(type)) this.usages.addPreview()
+    if (isPreview(type)) this.addPreview()
     if (!type.endsWith('.completed')) this.keepUsage(data)
     if (type.endsWith('.partial_succeeded')) this.take(data)
     else if (type.endsWith('.completed')) this.onCompleted(data)
@@ -130,7 +131,7 @@ class ImagesTap implements Relay {
     const data = object.push(piece)
     if (isLast) this.large = undefined
     const type = data ? (asString(data.type) ?? name) : ''
-    if (isPreview(type)) this.usages.addPreview()
+    if (isPreview(type)) this.addPreview()
     if (this.finished || !/\.(?:completed|partial_succeeded)$/.test(type)) return
     this.addImage(EVENT_LIMIT_BYTES, data)
     if (!data || !type.endsWith('.completed')) return
@@ -166,6 +167,11 @@ class ImagesTap implements Relay {
   private state(stated: JsonObject, usage: JsonObject | undefined): void {
     this.stated = { ...pickStated(stated), ...(usage ? { usage } : {}) }
     this.reading = undefined
+  }
+
+  private addPreview(): void {
+    this.hasPreview = true
+    this.usages.addPreview()
   }
 
   private take(image: unknown): void {

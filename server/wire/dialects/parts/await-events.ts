@@ -6,19 +6,23 @@ import { createFrameFilter, isForeign } from '../frame-filter.ts'
 import { judgeEvent } from '../parse-event-data.ts'
 import type { Relay, RelayFailure } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
+import { readSseFrame } from '../sse.ts'
 
 /**
  * Wraps the tap of a stream: text that is no event is dropped, and so is whatever comes before the
- * first event with an object. A stream that ends without its last event ends with an error.
+ * first event with an object. A stream that ends without its last event ends with an error. The
+ * vendor may bill one of which `[DONE]` is all that came: a recording may be silent.
  */
 export function awaitEvents(tap: Relay, printFailure: (failure: RelayFailure) => Buffer): Relay {
   let hasBegun = false
+  let mayBeBilled = false
   let error: ReportedError | undefined
   const filter = createFrameFilter({
     onFrame(frame) {
       const content = judgeEvent(frame)
       hasBegun ||= content === 'object'
       if (content === 'none') return isForeign(frame) ? undefined : frame
+      mayBeBilled ||= content === 'noise' && readSseFrame(frame)?.data.trim() === '[DONE]'
       return hasBegun ? frame : undefined
     },
     onOverflow() {
@@ -44,7 +48,7 @@ export function awaitEvents(tap: Relay, printFailure: (failure: RelayFailure) =>
       const failed = tap.fail(failure)
       return failed && isInside ? Buffer.concat([Buffer.from('\n\n'), failed]) : failed
     },
-    report: () => (error ? { ...tap.report(), error } : tap.report()),
+    report: () => (error ? { ...tap.report(), mayBeBilled, error } : tap.report()),
     heldBytes: () => filter.heldBytes() + (tap.heldBytes?.() ?? 0),
   }
 }

@@ -74,8 +74,8 @@ async function openUnpacked(
 }
 
 /**
- * Throws the refusal in an answer without output. Stated work is billed, even if not visible.
- * `received` is the whole answer, if it is one.
+ * Throws the refusal in an answer without output; if the vendor may bill it, no other route is
+ * tried. Stated work is billed, even if not visible. `received` is the whole answer, if it is one.
  */
 function refuse(answer: UpstreamAnswer, received?: readonly Buffer[]): void {
   const report = answer.relay.report()
@@ -83,6 +83,8 @@ function refuse(answer: UpstreamAnswer, received?: readonly Buffer[]): void {
   const failure = answer.refusal?.(report)
   if (!failure) return
   answer.body.destroy()
+  if (report.mayBeBilled)
+    throw new UpstreamFailure('unknown', { ...failure.details, cause: failure })
   throw received && isCutOff(received) ? unreadable(failure) : failure
 }
 
