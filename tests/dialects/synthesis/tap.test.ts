@@ -70,6 +70,9 @@ test('a page or text in place of sound is an error; sound that is called text is
   }
   assert.equal(through(false, '{"error":{"message":"busy"}}').message, 'busy')
   assert.equal(through(true, '服务繁忙\n').message, 'upstream provider error')
+  // The connection brings a part of the last character.
+  const cut = through(true, Buffer.from('服务繁忙').subarray(0, -1), Buffer.from('忙').subarray(-1))
+  assert.deepEqual([cut.message, cut.outputBytes], ['upstream provider error', 0])
   assert.equal(through(false).message, 'upstream provider error')
   const loud = { passed: [Buffer.from('<ab')], outputBytes: 3, finished: true, message: undefined }
   assert.deepEqual(through(false, '<ab'), loud)
@@ -89,7 +92,10 @@ test('a document in place of sound is one in any pieces; sound that begins like 
   }
   const document = '\r\n{\n\n "error": { "message": "服务繁忙" }\n}\n'
   const halves = [document.slice(0, 12), document.slice(12)]
-  for (const chunks of [[document], halves, document.split('')]) {
+  const bytes = Buffer.from(document)
+  const inside = bytes.indexOf('服') + 1
+  const cut = [bytes.subarray(0, inside), bytes.subarray(inside)]
+  for (const chunks of [[document], halves, document.split(''), cut]) {
     const { out, report } = through(...chunks)
     assert.equal(out.length, 0)
     assert.equal(report.error?.message, '服务繁忙')

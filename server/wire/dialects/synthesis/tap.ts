@@ -2,7 +2,6 @@
  * Watches an answer of POST /v1/audio/speech. The bytes of a file state no usage, and end with the
  * body; events state usage and end.
  */
-import { isUtf8 } from 'node:buffer'
 import { asString, isObject, member, tryParseJson } from '../../../base/lib/json.ts'
 import type { Quantities } from '../../../base/lib/units.ts'
 import { beginsDocument } from '../begins-document.ts'
@@ -92,9 +91,14 @@ const CONTROLS = /\p{Cc}/u
 /** The first bytes of files of sound that are letters. */
 const SOUND = /^(?:RIFF|OggS|fLaC|ID3)/
 
+/** A character that is cut off at the end is one. */
 function isText(start: Buffer): boolean {
-  if (!isUtf8(start)) return false
-  const text = start.toString('utf8')
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(start, { stream: true })
+  } catch {
+    return false
+  }
   return !SOUND.test(text) && !CONTROLS.test(text.replace(/[\t\r\n]/g, ''))
 }
 
