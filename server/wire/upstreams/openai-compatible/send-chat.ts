@@ -4,10 +4,11 @@
  * the fields themselves. A refusal that names one is answered by the same request with the field:
  * nothing was done or billed.
  */
-import type { ChatQuirks } from '../../dialects/chat/quirks.ts'
+import { type ChatQuirks, limitFieldOf } from '../../dialects/chat/quirks.ts'
 import type { UpstreamFailure } from '../failure.ts'
 import type { CallRequest } from '../upstream.ts'
 import type { Wire, WireResponse } from '../wire.ts'
+import { demandedLimit } from './output-limit.ts'
 import { readCompatibleFailure } from './read-failure.ts'
 import { buildCompatibleRequest } from './request.ts'
 import type { OpenaiCompatibleSettings } from './settings.ts'
@@ -54,10 +55,11 @@ export async function sendTranslated<Context>(
 }
 
 /** Returns the quirks that meet a refusal; undefined for a refusal of another kind. */
-function readDemand(
-  { kind, details }: UpstreamFailure,
-  { reasoning_field: reasoningField }: ChatQuirks,
-): Partial<ChatQuirks> | undefined {
+function readDemand(failure: UpstreamFailure, quirks: ChatQuirks): Partial<ChatQuirks> | undefined {
+  const { max_tokens_field: limitField, reasoning_field: reasoningField } = quirks
+  const limit = limitField ? undefined : demandedLimit(failure, limitFieldOf(quirks))
+  if (limit) return { max_tokens_field: limit }
+  const { kind, details } = failure
   const { message = '' } = details
   if (kind !== 'rejected') return undefined
   if (message.includes(SIGNATURE_FIELD)) return { signsCalls: true }

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { after, before, beforeEach, test } from 'node:test'
-import { startTestGateway, type TestGateway } from '../support/in-process.ts'
-import { type LocalServer, startServer } from '../support/servers/local-server.ts'
+import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
+import { type LocalServer, startServer } from '../../support/servers/local-server.ts'
 
 interface Message {
   readonly role: string
