@@ -14,7 +14,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   // Tests alone: the gateway otherwise refuses a database that may lose what it has acknowledged.
   TRIBUTARY_TEST_UNSAFE_DATABASE: 'server/base/database/judge-server.ts',
   // Tests alone: ends the process at a named line.
-  TRIBUTARY_FAIL: 'server/base/lib/failpoint.ts',
+  TRIBUTARY_FAIL: 'server/base/lib/process/failpoint.ts',
   // Flags of the engine that the operator has set, which stay as they are.
   NODE_OPTIONS: 'bin/lib/engine-flags.ts',
   // Errors of the command line with their stacks.

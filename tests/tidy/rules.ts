@@ -65,7 +65,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
  * `.` stands for all other files there.
  */
 export const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  'server/base/lib': ['json', '.', 'queues', 'secrets', 'text', 'media', 'memory'],
+  'server/base/lib': ['json', '.', 'process', 'queues', 'secrets', 'text', 'media', 'memory'],
   'server/base/lib/media/sound': [
     'unreadable-sound.ts',
     'pieces.ts',

@@ -4,8 +4,8 @@
  */
 import { createServer, type Server } from 'node:http'
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
-import { explainListening } from '../../base/lib/explain-listening.ts'
 import { createMemory, type Memory } from '../../base/lib/memory/memory.ts'
+import { explainListening } from '../../base/lib/process/explain-listening.ts'
 import type { PipelineMetrics } from '../../work/pipeline/pipeline-metrics.ts'
 import { createCallMetrics } from './call-metrics.ts'
 import { createFileMetrics } from './file-metrics.ts'

@@ -4,8 +4,8 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { GatewayError } from '../lib/errors.ts'
-import { noteWork } from '../lib/loop-watch.ts'
 import type { Memory } from '../lib/memory/memory.ts'
+import { noteWork } from '../lib/process/loop-watch.ts'
 import {
   type Context,
   createContext,

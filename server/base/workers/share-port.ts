@@ -3,7 +3,7 @@ import type { Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { untilBacklogEmpty } from '../http/drain.ts'
-import { explainListening } from '../lib/explain-listening.ts'
+import { explainListening } from '../lib/process/explain-listening.ts'
 import { createHandOver } from './hand-over.ts'
 import type { SupervisorMessage, WorkerMessage } from './messages.ts'
 

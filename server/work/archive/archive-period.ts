@@ -4,8 +4,8 @@
  * kill between two steps loses nothing: the next run continues with the remaining rows.
  */
 import type { Sql } from 'postgres'
-import { failpoint } from '../../base/lib/failpoint.ts'
 import { OperatorError } from '../../base/lib/operator-error.ts'
+import { failpoint } from '../../base/lib/process/failpoint.ts'
 import { sealEverything } from '../../money/ledger/books/sealer.ts'
 import { countAllEndedCalls } from '../../money/usage/rollup-store.ts'
 import type { Blobs } from '../assets/storage/blobs.ts'

@@ -7,7 +7,7 @@
 
 import type { Context } from '../../../base/http/context.ts'
 import { commonHeaders } from '../../../base/http/reply.ts'
-import { noteWork } from '../../../base/lib/loop-watch.ts'
+import { noteWork } from '../../../base/lib/process/loop-watch.ts'
 import type { RelayFailure, RelayReport } from '../../../wire/dialects/relay.ts'
 import type { Charged } from '../price/charge.ts'
 import type { Services } from '../services.ts'

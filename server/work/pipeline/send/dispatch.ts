@@ -5,7 +5,7 @@
 
 import { afterAnswer, type Context, noteTime } from '../../../base/http/context.ts'
 import { GatewayError } from '../../../base/lib/errors.ts'
-import { noteWork } from '../../../base/lib/loop-watch.ts'
+import { noteWork } from '../../../base/lib/process/loop-watch.ts'
 import { InvalidRequest } from '../../../wire/dialects/invalid-request.ts'
 import { UpstreamFailure } from '../../../wire/upstreams/failure.ts'
 import type { UpstreamAnswer } from '../../../wire/upstreams/upstream.ts'

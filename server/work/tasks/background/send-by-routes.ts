@@ -3,7 +3,7 @@
  * before it is sent; after an unknown outcome there is no other attempt.
  */
 
-import { failpoint } from '../../../base/lib/failpoint.ts'
+import { failpoint } from '../../../base/lib/process/failpoint.ts'
 import { admitTaskHold } from '../../../money/ledger/holds/task-holds.ts'
 import { refuseIfStated, UpstreamFailure } from '../../../wire/upstreams/failure.ts'
 import type { CallRequest } from '../../../wire/upstreams/upstream.ts'

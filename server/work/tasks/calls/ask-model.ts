@@ -4,9 +4,9 @@
  * processes; only the delivered one is charged.
  */
 
-import { failpoint } from '../../../base/lib/failpoint.ts'
 import { newId } from '../../../base/lib/ids.ts'
 import { asString, tryParseJson } from '../../../base/lib/json.ts'
+import { failpoint } from '../../../base/lib/process/failpoint.ts'
 import { estimateTokens } from '../../../base/lib/text/estimate-tokens.ts'
 import {
   INPUT_UNITS,

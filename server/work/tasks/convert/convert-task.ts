@@ -4,8 +4,8 @@
  * the recording is converted again, or the submission reconciled as any other.
  */
 
-import { failpoint } from '../../../base/lib/failpoint.ts'
 import type { JsonObject } from '../../../base/lib/json.ts'
+import { failpoint } from '../../../base/lib/process/failpoint.ts'
 import type { UpstreamFailure } from '../../../wire/upstreams/failure.ts'
 import type { ConvertedSound } from '../../assets/sound/convert-sound.ts'
 import { SoundFault } from '../../assets/sound/sound-fault.ts'

@@ -4,9 +4,9 @@
  */
 import type { TransactionSql } from 'postgres'
 import { withTransaction } from '../../../base/database/transaction.ts'
-import { failpoint } from '../../../base/lib/failpoint.ts'
 import type { JsonObject } from '../../../base/lib/json.ts'
 import { formatAmount } from '../../../base/lib/money.ts'
+import { failpoint } from '../../../base/lib/process/failpoint.ts'
 import { redactInternals } from '../../../base/lib/text/redact-internals.ts'
 import { settleTask } from '../../../money/ledger/holds/task-holds.ts'
 import type { ResultContent } from '../../assets/library/keep-content.ts'

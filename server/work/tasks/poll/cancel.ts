@@ -3,7 +3,7 @@
  * the upstream's last state decides the charge, never our request.
  */
 import { GatewayError } from '../../../base/lib/errors.ts'
-import { failpoint } from '../../../base/lib/failpoint.ts'
+import { failpoint } from '../../../base/lib/process/failpoint.ts'
 import { UpstreamFailure } from '../../../wire/upstreams/failure.ts'
 import { toGatewayError } from '../../pipeline/refusal.ts'
 import { askVendor } from '../background/fetch-response.ts'

@@ -4,7 +4,7 @@
  */
 import type { Sql } from 'postgres'
 import { type StartWork, startClaimLoop } from '../../../base/database/claim-loop.ts'
-import { failpoint } from '../../../base/lib/failpoint.ts'
+import { failpoint } from '../../../base/lib/process/failpoint.ts'
 import type { TaskPoll } from '../../../wire/upstreams/task-driver.ts'
 import { RESPONSE } from '../background/poll-response.ts'
 import { askModel } from '../calls/ask-model.ts'

@@ -1,6 +1,6 @@
 /** Converts failures to listen on an address to one line that says what to do. */
-import { member } from './json.ts'
-import { OperatorError } from './operator-error.ts'
+import { member } from '../json.ts'
+import { OperatorError } from '../operator-error.ts'
 
 /** `names` are the variables that set the address. Returns other errors unchanged. */
 export function explainListening(
