@@ -50,7 +50,7 @@ export async function readOutcome(
   if (code === OK) return { state: 'done', document }
   if (code === RUNNING) return { state: 'processing', document }
   if (code === QUEUED) return { state: 'queued', document }
-  if (!Number.isInteger(code)) {
+  if (!(Number.isInteger(code) && code > OK)) {
     refuseIfFailed(document, response.status)
     const message = 'the answer has no outcome'
     throw new UpstreamFailure('unknown', { status: response.status, message })

@@ -18,6 +18,10 @@ const PARAMETERS = {
   need_word_time_series: false,
 }
 
+const succeededWith = (files: unknown): Recorded => {
+  return { code: 20000000, body: { Data: { Status: 'success', Result: files } } }
+}
+
 async function vendor(t: TestContext, answers: (url: string) => Record<string, Recorded>) {
   const { url, seen } = await startRecorded(t, answers)
   const settings = { base_url: url, api_key: 'speech-key' }
@@ -198,12 +202,45 @@ for (const [name, measured, expected] of [
 }
 
 test('a success without a word is not charged as the longest recording', async (t) => {
-  const { pollTask } = await vendor(t, () => ({
-    [QUERY]: { code: 20000000, body: { Data: { Status: 'success', Result: {} } } },
+  const { pollTask } = await vendor(t, (url) => ({
+    [QUERY]: succeededWith({ AudioTranscriptionFile: `${url}/t` }),
+    '/t': { body: [] },
   }))
   const result = { duration: 0, text: '', sentences: [] }
   assert.deepEqual(await pollTask(), { state: 'succeeded', result, measured: { second: 0 } })
 })
+
+for (const [name, Result] of [
+  ['no files', undefined],
+  ['an empty list of files', {}],
+  ['files of the other abilities alone', { SummarizationFile: 'https://files.example/s' }],
+  ['an empty link', { AudioTranscriptionFile: '' }],
+  ['a link that is no address', { AudioTranscriptionFile: 'a file' }],
+] as const) {
+  test(`a success with ${name} is polled on`, async (t) => {
+    const { pollTask } = await vendor(t, () => ({ [QUERY]: succeededWith(Result) }))
+    await assert.rejects(pollTask(), { kind: 'failed' })
+  })
+}
+
+test('a success whose transcription is no list of sentences is polled on', async (t) => {
+  const { pollTask } = await vendor(t, (url) => ({
+    [QUERY]: succeededWith({ AudioTranscriptionFile: `${url}/t` }),
+    '/t': { body: { code: 1, message: 'try again' } },
+  }))
+  await assert.rejects(pollTask(), { kind: 'failed' })
+})
+
+for (const code of ['', '0', '200', '-1', 'OK', '20000000.5']) {
+  test(`the outcome ${JSON.stringify(code)} does not end a task`, async (t) => {
+    const { pollTask, submit } = await vendor(t, () => {
+      const recorded = { headers: { 'X-Api-Status-Code': code }, body: {} }
+      return { [QUERY]: recorded, [SUBMIT]: recorded }
+    })
+    await assert.rejects(pollTask(), { kind: 'unknown' })
+    await assert.rejects(submit({ all_activate: true }), { kind: 'unknown' })
+  })
+}
 
 for (const [name, recorded, expected] of [
   ['queued', { code: 20000002 }, { state: 'queued' }],

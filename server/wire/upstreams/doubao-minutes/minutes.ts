@@ -19,6 +19,7 @@ import {
   recordingHeaders,
   recordingUrl,
 } from '../recording-settings.ts'
+import { requireUrl } from '../rest-tasks.ts'
 import { readTaskStatus, submittedAs } from '../task-answer.ts'
 import type {
   PreparedTask,
@@ -118,7 +119,7 @@ async function readSuccess(
 ): Promise<TaskPoll> {
   const fetchFile = (name: string) => readFile(wire, asString(member(files, name)))
   const documents: MinutesDocuments = {
-    transcription: await fetchFile('AudioTranscriptionFile'),
+    transcription: await readTranscription(wire, files),
     summary: await fetchFile('SummarizationFile'),
     chapters: await fetchFile('ChapterFile'),
     extraction: await fetchFile('InformationExtractionFile'),
@@ -137,6 +138,17 @@ async function readSuccess(
     result: { ...read, duration },
     ...(isStated ? { usage: { second } } : { measured: { second } }),
   }
+}
+
+/**
+ * Returns the sentences, which every task has, if only an empty list. Throws `failed` without them,
+ * so that the task is polled on.
+ */
+async function readTranscription(wire: Wire, files: unknown): Promise<unknown[]> {
+  const name = 'AudioTranscriptionFile'
+  const sentences = await readFile(wire, requireUrl(member(files, name), `an ${name}`))
+  if (Array.isArray(sentences)) return sentences
+  throw new UpstreamFailure('failed', { message: `an ${name} that is no list of sentences` })
 }
 
 /** Fetches a signed link of the vendor's storage, without credentials. */
