@@ -56,13 +56,16 @@ export async function addUnchargedCost(
     on conflict (attempt_id) do nothing`
 }
 
-/** Commits that a cancel is about to be sent. False when the lease is lost. */
+/**
+ * Commits that a cancel is about to be sent, or that it was refused. False when the lease is lost.
+ */
 export async function markCancelSent(
   sql: Sql,
   task: Pick<ClaimedTask, 'id' | 'account_id' | 'fence'>,
+  isSent = true,
 ): Promise<boolean> {
   const updated = await sql`
-    update task set cancel_sent_at = now()
+    update task set cancel_sent_at = case when ${isSent} then now() end
     where id = ${task.id} and account_id = ${task.account_id}
       and fence = ${task.fence.toString()}::bigint and due_at is not null`
   return updated.count === 1

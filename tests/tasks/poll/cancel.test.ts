@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { lockAccount, untilAskedFor } from '../../support/database/lock-account.ts'
+import { until } from '../../support/until.ts'
 import { CHARGE, CONTENTS_PATH, startTaskStage, type TaskStage, VIDEO_PATH } from '../stage.ts'
+
+const POLLED_SELDOM = {
+  TASK_POLL_INTERVAL_MIN_MS: '60000',
+  TASK_POLL_INTERVAL_MAX_MS: '60000',
+  TASK_UNKNOWN_MS: '600000',
+}
 
 describe('cancelling a task', () => {
   let stage: TaskStage
@@ -70,11 +77,7 @@ describe('cancelling a task', () => {
   })
 
   test('a task that has succeeded unseen is delivered and charged: 409', async () => {
-    const slow = await startTaskStage({
-      TASK_POLL_INTERVAL_MIN_MS: '60000',
-      TASK_POLL_INTERVAL_MAX_MS: '60000',
-      TASK_UNKNOWN_MS: '600000',
-    })
+    const slow = await startTaskStage(POLLED_SELDOM)
     try {
       const tenant = await slow.gateway.tenant()
       const { json } = await slow.create(tenant)
@@ -124,6 +127,43 @@ describe('cancelling a task', () => {
     assert.equal((await cancel()).status, 200)
     assert.equal((await cancel()).status, 404)
     assert.equal((await stage.gateway.get(`${VIDEO_PATH}/${id}`, tenant.key)).status, 404)
+    assert.equal((await stage.gateway.record(created, tenant.key)).charged, CHARGE)
+  })
+
+  test('a cancel whose answer was lost is repeated: 200', async () => {
+    const slow = await startTaskStage(POLLED_SELDOM)
+    try {
+      const tenant = await slow.gateway.tenant()
+      const { json } = await slow.create(tenant)
+      const path = `${VIDEO_PATH}/${json.id}`
+      const cancel = () => slow.gateway.fetch(path, { method: 'DELETE', key: tenant.key })
+      slow.vendor.fail('DELETE', 500, 'InternalServiceError')
+      assert.equal((await cancel()).status, 502)
+      const vendorTask = slow.vendor.tasks.get(json.upstream_id)
+      assert.ok(vendorTask)
+      vendorTask.status = 'cancelled'
+      const answer = await cancel()
+      assert.equal(answer.status, 200)
+      const { error } = (await answer.json()) as { error: { code: string } }
+      assert.equal(error.code, 'cancelled')
+    } finally {
+      await slow.stop()
+    }
+  })
+
+  test('a task whose cancel was refused is charged, even if it is once unknown', async () => {
+    const { tenant, created, vendorTask, cancel, id } = await begin()
+    stage.vendor.fail('DELETE', 409, 'InvalidAction.RunningTaskDeletion')
+    assert.equal((await cancel()).status, 409)
+    stage.vendor.tasks.delete(vendorTask.id)
+    const isPoll = (one: string) => one.startsWith('GET') && one.endsWith(vendorTask.id)
+    const polls = () => stage.vendor.requests.filter(isPoll).length
+    const before = polls()
+    // The first of them may have been answered before it was gone.
+    await until('polls of a task that is unknown', () => polls() > before + 1)
+    stage.vendor.tasks.set(vendorTask.id, vendorTask)
+    vendorTask.status = 'succeeded'
+    await stage.until(tenant, id, 'succeeded')
     assert.equal((await stage.gateway.record(created, tenant.key)).charged, CHARGE)
   })
 

@@ -5,6 +5,7 @@
 import { GatewayError } from '../../../base/lib/errors.ts'
 import { failpoint } from '../../../base/lib/process/failpoint.ts'
 import { UpstreamFailure } from '../../../wire/upstreams/failure.ts'
+import type { TaskPoll } from '../../../wire/upstreams/task-driver.ts'
 import { toGatewayError } from '../../pipeline/refusal.ts'
 import { askVendor } from '../background/fetch-response.ts'
 import { polledResponse, RESPONSE } from '../background/poll-response.ts'
@@ -68,7 +69,8 @@ async function cancelDriven(engine: Engine, task: ClaimedTask): Promise<boolean>
   const before = await driver.poll(wire, reference)
   if (before.state !== 'queued') {
     await applyPolled(engine, task, DRIVEN, polledOf(engine, task, before))
-    return false
+    // An earlier cancel was taken, though its answer was lost.
+    return isCancelled(before)
   }
   if (!(await markCancelSent(engine.sql, task))) return false
   await addEvent(engine.sql, task.id, 'cancel_sent')
@@ -77,11 +79,18 @@ async function cancelDriven(engine: Engine, task: ClaimedTask): Promise<boolean>
   failpoint('task-cancelled')
   const cancelled = { ...task, cancel_sent_at: isTaken ? new Date() : task.cancel_sent_at }
   const polled = await driver.poll(wire, reference)
+  // Otherwise a single 404 for a task that goes on would end it as cancelled, and uncharged.
+  const goesOn = polled.state === 'queued' || polled.state === 'processing'
+  if (isTaken === false && goesOn) await markCancelSent(engine.sql, task, false)
   // Some vendors report a cancelled task as failed.
   const isEnded = isTaken === true && polled.state === 'failed'
   const after = isEnded ? { ...polled, ...CANCELLED } : polled
   await applyPolled(engine, cancelled, DRIVEN, polledOf(engine, cancelled, after))
-  return after.state === 'gone' || (after.state === 'failed' && after.cancelled === true)
+  return after.state === 'gone' || isCancelled(after)
+}
+
+function isCancelled(poll: TaskPoll): boolean {
+  return poll.state === 'failed' && poll.cancelled === true
 }
 
 async function cancelResponse(engine: Engine, task: ClaimedTask): Promise<boolean> {
