@@ -2,20 +2,21 @@
  * Reads errors in place of a chunk or a completion (docs/protocols/openai.md#errors-in-answers).
  */
 import { asString, isObject, member } from '../../../base/lib/json.ts'
-import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
+import { isStatedError, type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 
 /**
- * Returns the error of a document under status 200; undefined without one. Known forms: nested
+ * Returns the error of a document under status 200; undefined without one, or for an empty one that
+ * some gateways in between write beside choices. Known forms: nested
  * `{error: {message}}`, flat `{error: "text"}`, vLLM's `{object: "error", message}`, and a choice
  * that finished with a failure.
  */
 export function readChatError(document: unknown): ReportedError | undefined {
   if (!isObject(document)) return undefined
-  const { error } = document
-  if (isObject(error)) return describe(error, document)
+  const { error, choices } = document
+  const isBeside = Array.isArray(choices) && !isStatedError(error)
+  if (isObject(error) && !isBeside) return describe(error, document)
   if (typeof error === 'string' && error !== '') return { ...describe(document), message: error }
   if (document.object === 'error' || document.type === 'error') return describe(document)
-  const choices = document.choices
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined
   if (!FAILURES.has(member(choice, 'finish_reason'))) return undefined
   const inChoice = member(choice, 'error')

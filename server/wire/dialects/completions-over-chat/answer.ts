@@ -9,6 +9,7 @@ import {
 } from '../../../base/lib/json.ts'
 import { buildChatError, encodeChatError } from '../chat/error.ts'
 import { readChatBody } from '../chat/read-body.ts'
+import { readChatError } from '../chat/read-error.ts'
 import { parseEventData } from '../parse-event-data.ts'
 import type { Relay, RelayReport } from '../relay.ts'
 import { UPSTREAM_ERROR } from '../reported-error.ts'
@@ -74,7 +75,7 @@ export function createCompletionStream({ model }: CompletionOptions): Relay {
 /** Errors and the end are the same in both dialects. */
 function translateEvent(event: SseEvent, model: string): string {
   const document = parseEventData(event)
-  if (!document || document.error !== undefined) return encodeSseEvent(event.event, event.data)
+  if (!document || readChatError(document)) return encodeSseEvent(event.event, event.data)
   const translated = translateDocument(document, model, 'delta')
   const { choices, usage } = translated
   const hasNews = Array.isArray(choices) && choices.some(hasContent)

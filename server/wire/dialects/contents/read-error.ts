@@ -1,5 +1,6 @@
 /** Reads Google's form of errors (docs/protocols/google.md#errors), alone or in a list. */
 import { asString, isObject, member } from '../../../base/lib/json.ts'
+import { isStatedError } from '../reported-error.ts'
 
 export interface GoogleError {
   readonly message?: string | undefined
@@ -12,10 +13,12 @@ export interface GoogleError {
   readonly isQuotaOfDay?: boolean
 }
 
-/** Returns undefined for anything else. */
+/** Returns undefined for anything else, such as an empty error beside candidates. */
 export function readGoogleError(document: unknown): GoogleError | undefined {
-  const error = member(Array.isArray(document) ? document[0] : document, 'error')
-  if (!isObject(error)) return undefined
+  const answer: unknown = Array.isArray(document) ? document[0] : document
+  const error = member(answer, 'error')
+  const isBeside = Array.isArray(member(answer, 'candidates')) && !isStatedError(error)
+  if (!isObject(error) || isBeside) return undefined
   const details = Array.isArray(error.details) ? error.details : []
   const reasons = details.map((detail) => asString(member(detail, 'reason')))
   const delays = details.map((detail) => asString(member(detail, 'retryDelay')))

@@ -1,12 +1,16 @@
 /** Reads the error that a messages upstream reports, whole or as an event. */
-import { asString, isObject, member } from '../../../base/lib/json.ts'
-import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
+import { asString, isAbsent, isObject, member } from '../../../base/lib/json.ts'
+import { isStatedError, type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 
-/** Reads the nested form of the format or the flat one of some proxies; undefined for none. */
+/**
+ * Reads the nested form of the format or the flat one of some proxies; undefined for none, or for an
+ * empty one in a message.
+ */
 export function readMessagesError(document: unknown): ReportedError | undefined {
   if (!isObject(document)) return undefined
   const { error, type } = document
-  if (type !== 'error' && (error === undefined || error === null)) return undefined
+  const isNone = isAbsent(error) || (type === 'message' && !isStatedError(error))
+  if (type !== 'error' && isNone) return undefined
   const inner = isObject(error) ? error : document
   const errorType = asString(member(inner, 'type'))
   return {

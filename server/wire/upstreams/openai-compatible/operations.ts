@@ -3,7 +3,7 @@
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { readChatUsage } from '../../dialects/chat/read-usage.ts'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
-import { UPSTREAM_ERROR } from '../../dialects/reported-error.ts'
+import { isStatedError, UPSTREAM_ERROR } from '../../dialects/reported-error.ts'
 import { readResponseBody } from '../../dialects/responses/read-response.ts'
 import {
   contentTypeOfAnswer,
@@ -75,7 +75,7 @@ async function synthesis(wire: Wire, call: Call): Promise<UpstreamAnswer> {
 
 /** Reads the prompt tokens, which are all that an embedding is billed by. */
 function readEmbeddingBody(document: unknown): BodyReading {
-  if (!isObject(document) || document.error) return readRefused(document)
+  if (!isObject(document) || isStatedError(document.error)) return readRefused(document)
   const { data } = document
   const reading = readChatUsage(withPrompt(document))
   if (!Array.isArray(data) || !data.some((entry) => isEmbedding(member(entry, 'embedding')))) {
@@ -100,7 +100,7 @@ function withPrompt(document: JsonObject): JsonObject {
 
 /** An answer is one call; some vendors state its input tokens too. */
 function readModerationBody(document: unknown): BodyReading {
-  if (!isObject(document) || document.error) return readRefused(document)
+  if (!isObject(document) || isStatedError(document.error)) return readRefused(document)
   const { results } = document
   if (!Array.isArray(results) || results.length === 0 || !results.every(isObject)) {
     return { outputBytes: 0, error: UPSTREAM_ERROR }
