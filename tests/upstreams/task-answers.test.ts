@@ -145,6 +145,17 @@ for (const [name, protocol] of Object.entries(PROTOCOLS)) {
     }
   })
 
+  test(`${name}: an id is taken under a server error: the vendor has the task`, async (t) => {
+    for (const status of byStatus ? [500, 502, 503, 504, 599] : []) {
+      const { upstreamId } = await submit(await answering(t, submitAt, { status, body: accepted }))
+      assert.equal(upstreamId, ID)
+      for (const body of [{ error: 'overloaded' }, { id: '' }, undefined]) {
+        const failure = await failureOf(submit(await answering(t, submitAt, { status, body })))
+        assert.equal(failure.details.status, status)
+      }
+    }
+  })
+
   test(`${name}: an undocumented error without an id is a refusal`, async (t) => {
     for (const body of [
       { error: 'overloaded' },

@@ -9,7 +9,13 @@ import type { VideoRules } from '../dialects/video/content.ts'
 import { readVideoOrder, type VideoOrder } from '../dialects/video/order.ts'
 import { UpstreamFailure } from './failure.ts'
 import { type KeyedChannel, sendWithKey } from './send-with-key.ts'
-import { isUnknownTask, readTaskStatus, refuseEnvelope, submittedAs } from './task-answer.ts'
+import {
+  isUnknownTask,
+  readSubmitted,
+  readTaskStatus,
+  refuseEnvelope,
+  submittedAs,
+} from './task-answer.ts'
 import type {
   ListedTask,
   PreparedTask,
@@ -76,8 +82,10 @@ export function restTasks<Settings extends TaskChannel>({
       const keyed = channel(order.settings, wire)
       const target = submit.headers ? { ...keyed, headers: submit.headers } : keyed
       const response = await sendWithKey(wire, target, 'POST', submit.path(order), body)
-      const answer = await submit.read(response, order.parameters)
-      return submittedAs(answer[submit.id], response, answer)
+      return await readSubmitted(response, async (read) => {
+        const answer = await submit.read(read, order.parameters)
+        return submittedAs(answer[submit.id], read, answer)
+      })
     },
     async poll(wire, reference) {
       const path = poll.path(encodeURIComponent(reference.upstreamId), reference)

@@ -1,5 +1,6 @@
 /** Reads what vendors' answers about tasks have in common: ids, statuses, and unknown tasks. */
 
+import { Readable } from 'node:stream'
 import { asString, isObject, type JsonObject, member, tryParseJson } from '../../base/lib/json.ts'
 import { isStatedError } from '../dialects/reported-error.ts'
 import { readErrorBody, UpstreamFailure } from './failure.ts'
@@ -19,6 +20,22 @@ export function submittedAs(
   if (upstreamId !== undefined) return { upstreamId }
   refuseIfFailed(document, status)
   throw new UpstreamFailure('unknown', { status, message: 'no id in the answer' })
+}
+
+/**
+ * Reads the answer to a creation by `read`, also one that has the task under the status of a server
+ * error: the vendor bills that task, and another route would make a second one.
+ */
+export async function readSubmitted(
+  response: WireResponse,
+  read: (response: WireResponse) => Promise<SubmittedTask>,
+): Promise<SubmittedTask> {
+  const { status, headers, room } = response
+  if (status < 500) return await read(response)
+  const bytes = await readErrorBody(response)
+  const readAs = (stated: number) =>
+    read({ status: stated, headers, room, body: Readable.from([bytes]) })
+  return await readAs(200).catch(() => readAs(status))
 }
 
 /**

@@ -6,7 +6,13 @@ import { readStatedCost } from '../../dialects/usage/stated-cost.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { readJsonAnswer } from '../read-json.ts'
 import { listPages, readUnfinished, withBill } from '../rest-tasks.ts'
-import { isUnknownTask, readUpstreamId, refuseEnvelope, submittedAs } from '../task-answer.ts'
+import {
+  isUnknownTask,
+  readSubmitted,
+  readUpstreamId,
+  refuseEnvelope,
+  submittedAs,
+} from '../task-answer.ts'
 import type { ListedTask, TaskDriver, TaskPoll, TaskReference } from '../task-driver.ts'
 import type { Wire, WireRequest, WireResponse } from '../wire.ts'
 import { appOf, bodyOf, mediaRulesOf, placeholdersOf, prepareMedia } from './order.ts'
@@ -223,9 +229,11 @@ export const mediaVideo: TaskDriver<MediaSettings> = {
     const { method, path, id } = template.submit
     const body = renderBody(bodyOf(order), values)
     const response = await send(wire, order.settings, { method, path, values, body })
-    await refuseStatus(response, order.parameters)
-    const document = await readJsonAnswer(response)
-    return submittedAs(atFirst(document, id), response, document)
+    return await readSubmitted(response, async (read) => {
+      await refuseStatus(read, order.parameters)
+      const document = await readJsonAnswer(read)
+      return submittedAs(atFirst(document, id), read, document)
+    })
   },
   poll,
   methodsOf,
