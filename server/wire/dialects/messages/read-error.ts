@@ -3,8 +3,8 @@ import { asString, isAbsent, isObject, member } from '../../../base/lib/json.ts'
 import { isStatedError, type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 
 /**
- * Reads the nested form of the format or the flat one of some proxies; undefined for none, or for an
- * empty one in a message.
+ * Reads the nested form of the format or the flat one of some proxies; undefined for none, or for
+ * an empty one in a message.
  */
 export function readMessagesError(document: unknown): ReportedError | undefined {
   if (!isObject(document)) return undefined
