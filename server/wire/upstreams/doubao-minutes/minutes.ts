@@ -20,7 +20,7 @@ import {
   recordingUrl,
 } from '../recording-settings.ts'
 import { requireUrl } from '../rest-tasks.ts'
-import { readTaskStatus, submittedAs } from '../task-answer.ts'
+import { readSubmitted, readTaskStatus, submittedAs } from '../task-answer.ts'
 import type {
   PreparedTask,
   SubmittedTask,
@@ -69,10 +69,12 @@ async function submit(
     headers: recordingHeaders(settings, upstreamModel, uuidOf(attempt.id)),
     body: Buffer.from(JSON.stringify(encodeSubmission(parameters))),
   })
-  const outcome = await readOutcome(response, parameters)
-  if (outcome.state === 'failed') throw refuseRecording(outcome, parameters)
-  const { document } = outcome
-  return submittedAs(member(document.Data, 'TaskID'), response, document)
+  return await readSubmitted(response, async (read) => {
+    const outcome = await readOutcome(read, parameters)
+    if (outcome.state === 'failed') throw refuseRecording(outcome, parameters)
+    const { document } = outcome
+    return submittedAs(member(document.Data, 'TaskID'), read, document)
+  })
 }
 
 async function poll(wire: Wire, reference: TaskReference<RecordingSettings>): Promise<TaskPoll> {

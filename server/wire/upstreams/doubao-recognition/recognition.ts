@@ -27,6 +27,7 @@ import {
   recordingHeaders,
   recordingUrl,
 } from '../recording-settings.ts'
+import { readSubmitted } from '../task-answer.ts'
 import type {
   LostSubmission,
   PreparedTask,
@@ -71,9 +72,11 @@ async function submit(wire: Wire, order: Order, attempt: TaskAttempt): Promise<S
     headers: recordingHeaders(order.settings, order.upstreamModel, id),
     body: Buffer.from(JSON.stringify(encodeSubmission(order.parameters))),
   })
-  const outcome = await readOutcome(response, order.parameters)
-  if (outcome.state === 'failed') throw refuseRecording(outcome, order.parameters)
-  return { upstreamId: id }
+  return await readSubmitted(response, async (read) => {
+    const outcome = await readOutcome(read, order.parameters)
+    if (outcome.state === 'failed') throw refuseRecording(outcome, order.parameters)
+    return { upstreamId: id }
+  })
 }
 
 function encodeSubmission(parameters: JsonObject): JsonObject {
