@@ -40,7 +40,8 @@ export async function settleWhole(
     const { charge } = priced
     return {
       ...priced,
-      status: charge.nanos === null ? 'failed' : 'succeeded',
+      // As at the end of a stream: an error that the vendor bills is a failure as well.
+      status: complete && charge.nanos !== null ? 'succeeded' : 'failed',
       attempts: served.attempts,
       answer: keepWhole(metered.call, answer, charge),
       ...(report.error ? { error: report.error.message } : {}),

@@ -72,8 +72,8 @@ for (const [name, [path, body]] of Object.entries(REQUESTS)) {
     const ask = async (error: unknown) => {
       added = error
       const answer = await gateway.post(path, key, body, { 'anthropic-version': '2023-06-01' })
-      const { charged } = await gateway.record(answer, key)
-      return { status: answer.status, charged, text: answer.text }
+      const { charged, status: ended } = await gateway.record(answer, key)
+      return { status: answer.status, charged, ended, text: answer.text }
     }
     const usual = await ask(undefined)
     assert.equal(usual.status, 200, usual.text)
@@ -84,6 +84,7 @@ for (const [name, [path, body]] of Object.entries(REQUESTS)) {
     }
     const failed = await ask({ message: 'out of order' })
     assert.ok(failed.status === 502 || /event: error|"error":\{"message":"[^"]/.test(failed.text))
+    assert.equal(failed.ended, 'failed', 'whatever the vendor bills')
   })
 }
 
