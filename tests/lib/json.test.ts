@@ -41,3 +41,19 @@ test('any document is read as the engine reads it', () => {
     }),
   )
 })
+
+test('a document of millions of values is not parsed at once', () => {
+  const of = (value: string, count: number) => {
+    const parsed = tryParseJson(Buffer.from(`{"a":[${`${value},`.repeat(count)}""]}`))
+    const list = parsed === undefined ? [] : Object.values(parsed as Record<string, unknown[]>)[0]
+    return list?.length
+  }
+  // The document, its member and the list are values too.
+  const most = 2 ** 20 - 3
+  for (const value of ['[]', '{}']) {
+    assert.equal(of(value, most), most + 1)
+    assert.equal(of(value, most + 1), 0)
+  }
+  assert.equal(of('{"b":1}', most / 2 + 1), 0)
+  assert.equal(of('7', 2 ** 21), 2 ** 21 + 1, 'numbers are cheap, and embeddings have many')
+})

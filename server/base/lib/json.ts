@@ -31,12 +31,35 @@ const BYTE_ORDER_MARK = '\uFEFF'
 const ESCAPED_BYTES_MAX = 256 * 1024
 
 /**
- * Parses JSON with or without a byte order mark. Returns undefined for invalid JSON. The engine may
- * mistake an escaped key for a key of another document, so documents with such keys are read by the
- * other reader, unless they are large.
+ * More objects, lists and members than any answer has. Those that 8 MB can have, empty objects or
+ * ever new names, take the engine half a second, in which nothing else runs.
+ */
+const VALUES_MAX = 2 ** 20
+/** Each needs at least two characters, so that a shorter text need not be counted. */
+const COUNTED_LENGTH = 2 * VALUES_MAX
+const VALUE_SIGNS = ['{', '[', ':'] as const
+
+/** Returns true for JSON that is not to be parsed at once. Signs in its strings count as well. */
+export function hasTooManyValues(json: string): boolean {
+  if (json.length < COUNTED_LENGTH) return false
+  let count = 0
+  for (const sign of VALUE_SIGNS) {
+    for (let at = json.indexOf(sign); at !== -1; at = json.indexOf(sign, at + 1)) {
+      count += 1
+      if (count > VALUES_MAX) return true
+    }
+  }
+  return false
+}
+
+/**
+ * Parses JSON with or without a byte order mark. Returns undefined for invalid JSON, and for JSON
+ * of too many values. The engine may mistake an escaped key for a key of another document, so
+ * documents with such keys are read by the other reader, unless they are large.
  */
 export function tryParseJson(bytes: Buffer): unknown {
   const text = bytes.toString('utf8')
+  if (hasTooManyValues(text)) return undefined
   try {
     const json = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text
     const isOther = bytes.length <= ESCAPED_BYTES_MAX && hasEscapedKey(bytes)

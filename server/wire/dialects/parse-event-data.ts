@@ -1,12 +1,12 @@
 /** The JSON object that an event carries; every dialect of text has one per event. */
-import { isObject, type JsonObject } from '../../base/lib/json.ts'
+import { hasTooManyValues, isObject, type JsonObject } from '../../base/lib/json.ts'
 import { isLineEnd } from './frame-filter.ts'
 import { readSseFrame, type SseEvent } from './sse.ts'
 
-/** Returns undefined for data that is not a JSON object. */
+/** Returns undefined for data that is not a JSON object, or one of too many values. */
 export function parseEventData({ data }: SseEvent): JsonObject | undefined {
   // An error of the engine takes several times as long as the parsing of a small event.
-  if (!mayBeObject(data)) return undefined
+  if (!mayBeObject(data) || hasTooManyValues(data)) return undefined
   try {
     const value: unknown = JSON.parse(data)
     return isObject(value) ? value : undefined

@@ -298,3 +298,17 @@ test('usage that is stated before the first choice counts, but not that of anoth
   assert.deepEqual(read({ usage }), { input_token: 5, output_token: 2 })
   assert.equal(read({ type: 'message_delta', usage: { output_tokens: 9 } }), undefined)
 })
+
+test('more choices than any vendor makes end the stream, in one event or in many', () => {
+  const of = (choices: readonly object[]) => `data: ${JSON.stringify({ choices })}\n\n`
+  const choices = Array.from({ length: 1_025 }, (_, index) => ({ index, delta: {} }))
+  for (const body of [of(choices), [...choices, {}].map((one) => of([one])).join('')]) {
+    const stream = relay()
+    assert.match(run(stream, [Buffer.from(body)]), /upstream provider error/)
+    assert.equal(stream.report().finished, false)
+    assert.ok(stream.report().error)
+  }
+  const most = relay()
+  run(most, [Buffer.from(of(choices.slice(1)))])
+  assert.equal(most.report().error, undefined)
+})

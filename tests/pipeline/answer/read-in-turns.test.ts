@@ -4,6 +4,9 @@ import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import { createChatCollector } from '../../../server/wire/dialects/chat/collect-stream.ts'
 import type { Relay } from '../../../server/wire/dialects/relay.ts'
+import { UPSTREAM_ERROR } from '../../../server/wire/dialects/reported-error.ts'
+import { createBodyTap } from '../../../server/wire/dialects/tap.ts'
+import { UpstreamFailure } from '../../../server/wire/upstreams/failure.ts'
 import { HeldBytes } from '../../../server/work/pipeline/answer/count-held.ts'
 import { openAnswer } from '../../../server/work/pipeline/answer/open-answer.ts'
 import { openRoom } from '../../../server/work/pipeline/answer/receive-whole.ts'
@@ -12,12 +15,16 @@ import { testMemory } from '../../support/memory.ts'
 const MB = 1024 ** 2
 const LONG_MS = 12
 
-function open(relay: Relay, body: Buffer) {
+function open(
+  relay: Relay,
+  body: Buffer,
+  refusal: () => UpstreamFailure | undefined = () => undefined,
+) {
   const memory = testMemory({ bytesMax: 64 * MB })
   const room = openRoom({ limits: { answerBytesMax: 64 * MB } as never, memory }, 'a')
   const stream = new PassThrough({ highWaterMark: 64 * MB })
   stream.end(body)
-  return openAnswer({ status: 200, headers: {}, body: stream, relay, stream: false }, room)
+  return openAnswer({ status: 200, headers: {}, body: stream, relay, stream: false, refusal }, room)
 }
 
 /** Passes everything on, and notes how large the pieces were and what ran between them. */
@@ -64,6 +71,20 @@ test('a document is read in one piece, since it is read at its end', async () =>
     pieces.map(({ bytes }) => bytes),
     [body.length],
   )
+})
+
+test('an answer of millions of values is one that cannot be read', async () => {
+  const read = (document: unknown) => {
+    return document ? { outputBytes: 1 } : { outputBytes: 0, error: UPSTREAM_ERROR }
+  }
+  const refusal = () => new UpstreamFailure('failed')
+  const answer = (count: number) => {
+    const body = Buffer.from(`{"choices":[${'{},'.repeat(count)}{}]}`)
+    return open(createBodyTap(read), body, refusal)
+  }
+  assert.equal((await answer(2 ** 18)).kind, 'whole')
+  // The vendor may have done the work, so that no other route is tried.
+  await assert.rejects(answer(2 ** 20), { kind: 'unknown' })
 })
 
 test('an answer of many events is what it is when it is read at once', async () => {

@@ -35,6 +35,8 @@ export interface ChatRelayOptions {
 }
 
 const DONE = 'data: [DONE]\n\n'
+/** No vendor makes more than 128 answers to a request, and each has a state of its own. */
+const CHOICES_MAX = 1_024
 
 /**
  * `finished` is true after `[DONE]`, or at the end of a body with a finish reason. A body that ends
@@ -167,7 +169,11 @@ class ChatStream implements Relay {
     // An event of another dialect does not begin an answer.
     if (!this.hasChoice && isForeignEvent(chunk)) return undefined
     this.usage.read(chunk)
-    const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : []
+    const all = Array.isArray(chunk.choices) ? chunk.choices : []
+    if (Math.max(all.length, this.repairs.choices.size) > CHOICES_MAX) {
+      return this.onError(UPSTREAM_ERROR, undefined)
+    }
+    const choices = all.filter(isObject)
     this.hasChoice ||= choices.length > 0
     let bytes = 0
     for (const { delta, finish_reason: reason } of choices) {
