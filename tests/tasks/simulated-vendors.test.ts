@@ -232,6 +232,25 @@ describe('video against simulated vendors', () => {
     }
   })
 
+  test('a task is read with the keys that created it, whatever its channel has since', async () => {
+    const { key } = await gateway.tenant({ balance: '1000' })
+    const applyKeys = (keys: object) => {
+      const settings = { base_url: `${vendors.url}/kling`, ...keys }
+      const routes = [{ channel: 'turned', upstream_model: 'kling-v2-6' }]
+      const model = { id: 't-turned', type: 'video', prices: SECONDS, routes }
+      const channel = { id: 'turned', upstream: 'kling', settings }
+      return gateway.apply({ channels: [channel], models: [model] }, 'turned')
+    }
+    await applyKeys({ access_key: 'sim-kling-access', secret_key: 'sim-kling-secret' })
+    const content = [{ type: 'text', text: '[[fault:queue-time=50000]] a river' }]
+    const created = await gateway.post(VIDEO_PATH, key, { model: 't-turned', content })
+    await applyKeys({ api_key: 'another-key' })
+    await until('its end', async () => {
+      const shown = await gateway.get(`${VIDEO_PATH}/${created.json.id}`, key)
+      return shown.json.status === 'succeeded'
+    })
+  })
+
   test('a failure that only the answer with the film states', async () => {
     const content = [{ type: 'text', text: '[[fault:fail-task]] a river' }]
     for (const model of ['t-fal-ai/films', 't-owner/films', 't-costs']) {
