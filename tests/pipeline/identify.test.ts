@@ -37,7 +37,7 @@ const server = createServer(async (incoming, response) => {
     response.end(caller.accountId)
   } catch (error) {
     assert.ok(error instanceof GatewayError)
-    response.end(error.row)
+    response.end(error.message.endsWith('without quotes') ? 'in another form' : error.row)
   }
 }).on('connection', () => {
   connections += 1
@@ -99,4 +99,25 @@ test('a request with different credentials is refused, however it names them', a
   const same = [...bearer(first), 'x-api-key', first, 'x-goog-api-key', first]
   assert.equal(await identifyBy([...host, ...bearer(first), ...same]), name)
   assert.equal(connections, 1)
+})
+
+test('a key in another form is refused with how to send it, anything else with no hint', async () => {
+  const key = createApiKey()
+  const forms: readonly Record<string, string>[] = [
+    { authorization: key },
+    { authorization: `Bearer "${key}"` },
+    { authorization: `Bearer Bearer ${key}` },
+    { 'x-api-key': `'${key}'` },
+  ]
+  for (const headers of forms) {
+    assert.equal(await identifyBy(headers), 'in another form', JSON.stringify(headers))
+  }
+  for (const authorization of [
+    `Bearer ${key}x`,
+    `"tr-${'0'.repeat(49)}"`,
+    'Bearer sk-1',
+    'Bearer ',
+  ]) {
+    assert.equal(await identifyBy({ authorization }), 'unauthenticated', authorization)
+  }
 })

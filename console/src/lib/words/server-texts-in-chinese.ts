@@ -259,7 +259,10 @@ const PATTERNS: readonly Pattern[] = [
     /^sign in as (\S+), then open the invitation again$/,
     (email) => `请以 ${email} 登录，再打开邀请`,
   ],
-  [/^the model '(.+)' does not exist here.*$/, (model) => `模型“${model}”在此不存在`],
+  [
+    /^the model '(.+?)' does not exist here: (?:did you mean '(.+)'\? )?GET .*$/,
+    (model, meant) => `模型“${model}”在此不存在${meant ? `，是否为“${meant}”？` : ''}`,
+  ],
   [
     /^this call does not fit the budget (\S+?)(?:, which resets at (\S+))?$/,
     (id, at) => `此调用超出预算 ${id}${at ? `，该预算于 ${at} 重置` : ''}`,

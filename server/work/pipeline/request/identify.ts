@@ -88,7 +88,17 @@ function readCredential(
   }
   if (typeof key === 'string' && isWellFormedApiKey(key)) return presentKey(key)
   if (typeof key === 'string' && isToken(key)) return presentKey(key, true)
-  throw new GatewayError('unauthenticated')
+  const isInside = [...authorizations, apiKey].some(hasKeyInside)
+  throw new GatewayError('unauthenticated', isInside ? { message: FORM } : {})
+}
+
+/** An agent shows "Not logged in" in place of a text with "x-api-key". */
+const FORM = 'invalid or missing API key: send it as Authorization: Bearer YOUR-KEY, without quotes'
+
+/** Returns true for a header with a well-formed key in quotes, without its scheme or the like. */
+function hasKeyInside(header: unknown): boolean {
+  const key = typeof header === 'string' ? /\btr-\w+/.exec(header)?.[0] : undefined
+  return key !== undefined && isWellFormedApiKey(key)
 }
 
 /**

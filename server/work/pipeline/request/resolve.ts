@@ -18,6 +18,7 @@ import { dropForeignCost, findRoutes, type UsableRoute } from './find-routes.ts'
 import { isStopped, PAUSED_RETRY_SECONDS, pinTargets, readNamed, withoutIds } from './pin-stored.ts'
 import { readLabels } from './read-labels.ts'
 import { type ReceivedRequest, readRequest, withInvalidRequests } from './read-request.ts'
+import { suggestModel } from './suggest-model.ts'
 
 export interface IdempotencyClaim {
   readonly key: string
@@ -292,7 +293,9 @@ function findModel(
 ): Model {
   const model = snapshot.models.get(id)
   if (!model) {
-    const message = `the model '${printable(id)}' does not exist here: GET /v1/models lists all`
+    const meant = suggestModel(id, callable(metering, caller, snapshot))
+    const hint = `${meant ? `did you mean '${meant}'? ` : ''}GET /v1/models lists all`
+    const message = `the model '${printable(id)}' does not exist here: ${hint}`
     if (param !== 'model') throw invalidField(param, message)
     throw new GatewayError('not_found', { message, param, code: 'model_not_found' })
   }
@@ -308,6 +311,14 @@ function findModel(
     throw invalidField(param, `'${id}' is ${withArticle(model.type)} model, ${ELSEWHERE}`)
   }
   return model
+}
+
+/** Returns the ids of the models that the caller could have named instead. */
+function* callable(metering: RequestMetering, caller: Customer, snapshot: CatalogSnapshot) {
+  for (const model of snapshot.models.values()) {
+    if (caller.models !== null && !caller.models.includes(model.id)) continue
+    if (isSoldIn(model, caller.currency) && metering.modelTypes.includes(model.type)) yield model.id
+  }
 }
 
 function withArticle(word: string): string {
