@@ -68,7 +68,10 @@ describe('a built console', () => {
     assert.equal(person.headers.get('location'), '/console/')
     const programme = await get('/', { accept: 'application/json' })
     assert.equal(programme.status, 404)
-    assert.deepEqual(await programme.json(), { error: 'no such path', type: 'not_found_error' })
+    assert.deepEqual(await programme.json(), {
+      error: 'no such path: GET /docs lists all',
+      type: 'not_found_error',
+    })
   })
 
   test('is one page at every path of its own', async () => {

@@ -60,7 +60,7 @@ function declare(path: string, handle: (context: Context) => Promise<void>): Pla
 /** Browsers are redirected to the console; programs get 404, since their path is wrong. */
 function redirectHome(context: Context): void {
   if (!context.request.headers.accept?.includes('text/html')) {
-    throw new GatewayError('not_found', { message: 'no such path' })
+    throw new GatewayError('not_found', { message: 'no such path: GET /docs lists all' })
   }
   sendBytes(context, 302, { location: '/console/' }, Buffer.alloc(0))
 }

@@ -5,7 +5,7 @@
 import { lookup } from 'node:dns/promises'
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { isObject } from '../lib/json.ts'
+import { isObject, member } from '../lib/json.ts'
 
 const CONNECT_MS = 5_000
 const NO_PROBE = 'not tested: the vendor has no free request, a wrong key shows in the first call'
@@ -45,8 +45,12 @@ export async function testChannel(channel: {
   })
   if (ready && address) {
     const host = address.hostname.replace(/^\[|\]$/g, '')
-    const resolved = await run('address', async () => (await lookup(host)).address)
-    const connected = resolved && (await run('connection', () => tryConnection(address, host)))
+    const explained = (error: unknown) => Promise.reject(explain(error, address))
+    const resolved = await run('address', () =>
+      lookup(host).then((found) => found.address, explained),
+    )
+    const connected =
+      resolved && (await run('connection', () => tryConnection(address, host).catch(explained)))
     const accepted = connected && (await run('key', channel.probe ?? (async () => NO_PROBE)))
     if (accepted && channel.endpoints) await run('endpoints', channel.endpoints)
   }
@@ -59,6 +63,30 @@ function findAddress(settings: unknown): URL | undefined {
   const texts = [settings.base_url, ...Object.values(settings)]
   const text = texts.find((one) => typeof one === 'string' && /^(https?|wss?):\/\//.test(one))
   return typeof text === 'string' ? new URL(text) : undefined
+}
+
+/** Returns the error in words that say what to check; others unchanged. */
+function explain(error: unknown, { protocol, hostname, host, port }: URL): unknown {
+  const place = port === '' ? `${host}:${protocol.endsWith('s:') ? 443 : 80}` : host
+  switch (member(error, 'code')) {
+    case 'ENOTFOUND':
+      return new Error(`no host has the name ${hostname}: is it spelled as the vendor says?`)
+    case 'EAI_AGAIN':
+      return new Error(
+        `the name server did not answer for ${hostname}: has this machine a network?`,
+      )
+    case 'ECONNREFUSED':
+      return new Error(`nothing listens at ${place}: is the port right?${hintAtLoopback(hostname)}`)
+    case 'ERR_SSL_WRONG_VERSION_NUMBER':
+      return new Error(`${place} does not speak TLS: does the address begin with http://?`)
+    default:
+      return error instanceof AggregateError ? error.errors[0] : error
+  }
+}
+
+function hintAtLoopback(hostname: string): string {
+  const isLoopback = hostname === 'localhost' || hostname.startsWith('127.') || hostname === '[::1]'
+  return isLoopback ? ' Within a container this address is the container itself' : ''
 }
 
 function tryConnection(address: URL, host: string): Promise<string> {
