@@ -7,6 +7,7 @@ import {
   toConditionDrafts,
   toConditions,
 } from '../../../console/src/components/form/prices/conditions.ts'
+import { toPriceDraft, toPrices } from '../../../console/src/components/form/prices/price-draft.ts'
 
 const CATALOG = new URL('../../../catalog/', import.meta.url)
 
@@ -52,4 +53,18 @@ test('what is typed becomes values, lists and ranges', () => {
   const range = { ...NEW_CONDITION, fact: 'input_tokens', min: '1', below: '128001' }
   assert.deepEqual(toConditions([range]), { input_tokens: { min: 1, below: 128_001 } })
   assert.deepEqual(toConditions([{ ...range, min: '' }]), { input_tokens: { below: 128_001 } })
+})
+
+test('a condition that is added behind the unconditional price moves before it', () => {
+  const price = (unit: string, amount: string, when?: Record<string, unknown>) => {
+    return { unit, per: 1_000_000, amount, ...(when ? { when } : {}) }
+  }
+  const [input, output] = [price('input_token', '2'), price('output_token', '8')]
+  const flex = price('input_token', '1', { service_tier: 'flex' })
+  const long = price('input_token', '4', { input_tokens: { min: 1000 } })
+  const longer = price('input_token', '5', { input_tokens: { min: 500 } })
+  const sent = (prices: Parameters<typeof toPriceDraft>[0][]) => toPrices(prices.map(toPriceDraft))
+  assert.deepEqual(sent([input, output, flex]), [input, output, flex])
+  assert.deepEqual(sent([input, output, flex, long, longer]), [long, longer, input, output, flex])
+  assert.deepEqual(sent([long, input, output]), [long, input, output])
 })

@@ -64,8 +64,9 @@ function checkReached(prices: readonly Entry[], path: Path, refuse: Refuse): voi
     if (earlier === undefined) {
       if (!when) always.set(unit, index)
     } else if (!isAnotherWay(entry)) {
-      const problem = `never applies: ${String(path.at(-1))}[${earlier}] holds for every ${unit}`
-      refuse([...path, index], problem)
+      const hiding = `${String(path.at(-1))}[${earlier}]`
+      const problem = `never applies: ${hiding} holds for every ${unit}`
+      refuse([...path, index], `${problem}; put entries with conditions before it`)
     }
   }
 }
