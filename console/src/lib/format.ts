@@ -64,6 +64,12 @@ export function formatMoney(amount: string, { currency, language, places }: Mone
   return isNegative ? `> ${format(`${-smallest}`)}` : `< ${format(`${smallest}`)}`
 }
 
+/** Returns `places`, or those of charges for an amount that is too small for them. */
+export function legiblePlaces(amount: string, places: number): number {
+  const isSmall = !isZero(amount) && Math.abs(Number(amount)) < 10 ** -places
+  return isSmall ? Math.max(places, CHARGE_PLACES) : places
+}
+
 /** Returns the fewest decimal places that show every amount of a column to its last digit. */
 export function columnPlaces(amounts: readonly string[]): number {
   const lengths = amounts.map((amount) => (/\.(\d*?)0*$/.exec(amount)?.[1] ?? '').length)

@@ -11,6 +11,7 @@ import {
   formatTime,
   formatTimeIn,
   isZero,
+  legiblePlaces,
   placesFor,
   weekdayName,
 } from '../../../console/src/lib/format.ts'
@@ -65,6 +66,18 @@ test('a small amount has enough decimals not to look like zero', () => {
   assert.deepEqual(shown, [2, 2, 2, 6, 9])
   const places = placesFor('0.00001234')
   assert.equal(formatMoney('0.00001234', { ...USD, places }), '$0.000012')
+})
+
+test('a sum that is too small for its decimals has those of a charge', () => {
+  const cases = [
+    ['0.0052', 2],
+    ['-0.0052', 2],
+    ['0.01', 2],
+    ['0', 2],
+    ['0.0052', 6],
+  ] as const
+  const shown = cases.map(([amount, places]) => legiblePlaces(amount, places))
+  assert.deepEqual(shown, [4, 4, 2, 2, 6])
 })
 
 test('a countdown says its largest unit', () => {

@@ -29,7 +29,8 @@ describe('money on the pages', { skip: noBrowser }, () => {
   test('the whole amount appears on hover and is what is copied', async () => {
     const { page, context } = await stage.signedIn('/usage')
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-    const cell = page.locator('td[data-label="Charged"]').getByText('< ¥0.0001')
+    const table = page.getByRole('table', { name: 'Usage' })
+    const cell = table.locator('td[data-label="Charged"]').getByText('< ¥0.0001')
     await cell.hover()
     const tip = await page.getByRole('tooltip').innerText()
     assert.match(tip, /^¥0\.0000\d+$/)

@@ -1,6 +1,6 @@
 /** An amount: fixed places in place, to the last digit on hover and when copied. */
 import { Text, type TextProps } from '@mantine/core'
-import { CHARGE_PLACES, formatMoney, isZero } from '../../lib/format.ts'
+import { CHARGE_PLACES, formatMoney, isZero, legiblePlaces } from '../../lib/format.ts'
 import { useLanguage } from '../../lib/i18n.tsx'
 import { HoverLabel } from './hover-label.tsx'
 
@@ -8,14 +8,16 @@ interface MoneyTextProps extends TextProps {
   /** A decimal string of the API. */
   readonly amount: string
   readonly currency: string
-  /** Fixed decimal places; `exact` shows all digits. */
+  /** Fixed decimal places, more for an amount too small for them; `exact` shows all digits. */
   readonly places?: number | 'exact'
 }
 
 export function MoneyText({ amount, currency, places = CHARGE_PLACES, ...props }: MoneyTextProps) {
   const { language } = useLanguage()
   const exact = formatMoney(amount, { currency, language })
-  const short = places === 'exact' ? exact : formatMoney(amount, { currency, language, places })
+  const shown = (most: number) =>
+    formatMoney(amount, { currency, language, places: legiblePlaces(amount, most) })
+  const short = places === 'exact' ? exact : shown(places)
   const isShortened = !isSame(short, exact)
   const text = (
     <Text
