@@ -24,6 +24,8 @@ test('users: create, list, disable, enable, reset, invite; all of it is in the a
   assert.notEqual(reset.link, created.link)
   const invited = await json('user', 'invite', '--email', 'li@example.com', '--account', account.id)
   assert.match(invited.link, /\/console\/invite#token=/)
+  const shown = await run('user', 'reset-password', created.user)
+  assert.match(shown.out, /elsewhere than at http:\/\/127\.0\.0\.1:\d+, set PUBLIC_URL here too/)
   const unknown = await run('user', 'disable', 'nobody@example.com')
   assert.deepEqual([unknown.code, /there is no user/.test(unknown.err)], [1, true])
   const rows = await sql<{ action: string }[]>`
@@ -31,7 +33,14 @@ test('users: create, list, disable, enable, reset, invite; all of it is in the a
     order by id`
   assert.deepEqual(
     rows.map(({ action }) => action),
-    ['user created', 'user disabled', 'user enabled', 'password reset offered', 'invited'],
+    [
+      'user created',
+      'user disabled',
+      'user enabled',
+      'password reset offered',
+      'invited',
+      'password reset offered',
+    ],
   )
   const [links] = await sql<{ text: string }[]>`select string_agg(l::text, ' ') as text
     from console_link l`

@@ -80,7 +80,7 @@ function addContentOptions(command: Command): Command {
     )
     .option('--tags <tags>', 'tags of every call, such as a,b, or none', orNone(list))
     .option('--allow-tags', 'let callers add tags (X-Tags, metadata.tags)')
-    .option('--no-allow-tags', 'ignore tags of callers again')
+    .option('--no-allow-tags', 'refuse X-Tags of callers again')
     .option('--required-tags <tags>', 'tags that each call must state, or none', orNone(list))
     .option('--allowed-ips <networks>', 'where calls may come from, or none', orNone(networkList))
     .option('--cost-in-answers', 'state the charge in answers, as usage.cost')

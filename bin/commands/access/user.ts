@@ -4,6 +4,7 @@
 import type { Command } from 'commander'
 import type { Sql } from 'postgres'
 import { openSignIn } from '../../../server/api/app/open-sign-in.ts'
+import { loadConfig } from '../../../server/api/config/config.ts'
 import { openSecretBox } from '../../../server/api/config/secret-key-file.ts'
 import { writeAudit } from '../../../server/api/sign-in/audit-log/audit-log.ts'
 import { type CreatedLink, invite, offerReset } from '../../../server/api/sign-in/people/links.ts'
@@ -191,6 +192,10 @@ function showLink(
   options: JsonOption,
 ) {
   if (options.json) return printJson({ ...about, link, expires_at: expiresAt })
+  const { isPublicUrlSet } = loadConfig()
   printFields({ ...about, link, expires: `${printTime(expiresAt)} UTC` })
   console.log('\nPass the link on: it works once.')
+  if (isPublicUrlSet) return
+  const origin = new URL(link).origin
+  console.log(`If browsers reach the gateway elsewhere than at ${origin}, set PUBLIC_URL here too.`)
 }
