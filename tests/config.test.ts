@@ -97,6 +97,9 @@ test('start-up lines say every variable and no secret', () => {
   const text = lines.join('\n')
   for (const secret of [key, 'store-secret', 'geheim']) assert.equal(text.includes(secret), false)
   assert.match(text, /^PORT=8080 \(default\)$/m)
+  const flags = { HOST: '0.0.0.0', PORT: undefined }
+  const chosen = describeConfig({ HOST: 'localhost', PORT: '8123' }, flags)
+  assert.ok(chosen.includes('HOST=0.0.0.0') && chosen.includes('PORT=8123'), chosen.join('\n'))
   assert.match(text, /^DATABASE_URL=postgres:\/\/me:••••@db\/tributary$/m)
   for (const [name, value] of [
     ['DATABASE_URL', 'postgres://db/tributary?user=me&password=geheim&sslmode=require'],

@@ -57,7 +57,7 @@ async function serve(options: ServeOptions): Promise<void> {
   const notices = createNotices(format, level)
   if (format === 'json') logWarnings(level)
   if (cluster.isPrimary) {
-    const settings = describeConfig({ ...process.env, ...flags })
+    const settings = describeConfig(process.env, flags)
     notices.configured(settings.filter((line) => !line.endsWith('(default)')))
   }
   outliveClosedPipe()

@@ -66,10 +66,14 @@ export function loadConfig(
 }
 
 /**
- * Returns one line per variable for the log at startup: `PORT=8080 (default)`. Secrets are masked.
+ * Returns one line per variable for the log at startup: `PORT=8080 (default)`. Secrets are masked;
+ * `flags` take precedence.
  */
-export function describeConfig(environment: Environment = process.env): string[] {
-  return showConfig(environment).map(
+export function describeConfig(
+  environment: Environment = process.env,
+  flags: Environment = {},
+): string[] {
+  return showConfig({ ...environment, ...dropAbsent(flags) }).map(
     ({ name, value, set }) => `${name}=${value}${set ? '' : ' (default)'}`,
   )
 }
