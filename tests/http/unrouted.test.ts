@@ -57,6 +57,8 @@ for (const [method, path, message] of [
   ],
   ['GET', '/balance?x=1', 'no such path: did you mean /v1/balance?'],
   ['POST', '//v1//search', 'no such path: did you mean /v1/search?'],
+  ['POST', '/v1/search/search', 'no such path: did you mean /v1/search?'],
+  ['POST', '/v1/search/v1/search', 'no such path: did you mean /v1/search?'],
 ] as const) {
   test(`404 at ${method} ${path}`, async () => {
     const answer = await send(method, path)
@@ -89,6 +91,11 @@ test('a base URL without the version, or with it twice, is named in the error', 
   await assert.rejects(
     anthropic.messages.create({ model: 'sim-claude', max_tokens: 5, messages }),
     /404 .*did you mean \/v1\/messages\?/,
+  )
+  const whole = new OpenAI({ apiKey, baseURL: `${gateway.url}/v1/chat/completions`, maxRetries: 0 })
+  await assert.rejects(
+    whole.chat.completions.create({ model: 'sim-chat', messages }),
+    /404 no such path: did you mean \/v1\/chat\/completions\?/,
   )
 })
 

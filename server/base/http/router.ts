@@ -116,13 +116,23 @@ export function createRoutes<Target>(
 }
 
 /**
- * Corrects a common mistake: a base URL without the version, one that ends in a slash, or a client
- * that adds the version twice.
+ * Corrects a common mistake: a base URL without the version, one that ends in a slash, one of an
+ * endpoint, or a client that adds the version twice.
  */
 function correctVersion(path: string): string {
   const single = path.replaceAll(/\/{2,}/g, '/')
-  const once = single.replace(/^\/(v1(?:beta)?)\/\1\//, '/$1/')
+  const once = withoutRepeated(single).replace(/^\/(v1(?:beta)?)\/\1\//, '/$1/')
   return once === path ? `/v1${path}` : once
+}
+
+/** Returns a path without its last one to three parts if the same ones precede them. */
+function withoutRepeated(path: string): string {
+  const parts = path.split('/')
+  const count = [1, 2, 3].find((length) => {
+    const last = parts.slice(-length).join('/')
+    return last !== '' && last === parts.slice(-2 * length, -length).join('/')
+  })
+  return count === undefined ? path : parts.slice(0, -count).join('/')
 }
 
 /** Returns a route's path without the patterns of its parameters. */
