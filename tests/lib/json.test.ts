@@ -57,3 +57,12 @@ test('a document of millions of values is not parsed at once', () => {
   assert.equal(of('{"b":1}', most / 2 + 1), 0)
   assert.equal(of('7', 2 ** 21), 2 ** 21 + 1, 'numbers are cheap, and embeddings have many')
 })
+
+test('a large document of real values is parsed, whatever is in its texts', () => {
+  const text = tryParseJson(Buffer.from(JSON.stringify({ text: '{[:"\\'.repeat(2 ** 19) })))
+  assert.equal(Object.values(text as Record<string, string>)[0]?.length, 5 * 2 ** 19)
+  const top_logprobs = new Array(20).fill({ token: 'a', logprob: -1.5, bytes: [97] })
+  const content = new Array(10_500).fill({ token: 'a', logprob: -1.5, bytes: [97], top_logprobs })
+  const read = tryParseJson(Buffer.from(JSON.stringify({ content }))) as { content: unknown[] }
+  assert.equal(read?.content.length, 10_500, 'an answer of 10,500 tokens with their probabilities')
+})

@@ -1,5 +1,5 @@
 /** Access to JSON values of unknown shape. */
-import { hasEscapedKey } from './json/json-string.ts'
+import { hasEscapedKey, skipString } from './json/json-string.ts'
 import { parseLargeJson } from './json/large-json.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -31,25 +31,47 @@ const BYTE_ORDER_MARK = '\uFEFF'
 const ESCAPED_BYTES_MAX = 256 * 1024
 
 /**
- * More objects, lists and members than any answer has. Those that 8 MB can have, empty objects or
- * ever new names, take the engine half a second, in which nothing else runs.
+ * Objects, lists and members that are always parsed at once. Those that 8 MB can have, empty
+ * objects or ever new names, take the engine half a second, in which nothing else runs.
  */
 const VALUES_MAX = 2 ** 20
+/** Probabilities of tokens are what answers have most of: at least as many bytes for each value. */
+const BYTES_PER_VALUE = 8
 /** Each needs at least two characters, so that a shorter text need not be counted. */
 const COUNTED_LENGTH = 2 * VALUES_MAX
 const VALUE_SIGNS = ['{', '[', ':'] as const
+const QUOTE = 0x22
 
-/** Returns true for JSON that is not to be parsed at once. Signs in its strings count as well. */
+/** Returns true for JSON that is not to be parsed at once: more values than any answer has. */
 export function hasTooManyValues(json: string): boolean {
   if (json.length < COUNTED_LENGTH) return false
+  const most = Math.max(VALUES_MAX, json.length / BYTES_PER_VALUE)
+  return countSigns(json, most) > most && countValues(Buffer.from(json), most) > most
+}
+
+/** Returns what may be a value, in strings as well, up to one more than `most`. */
+function countSigns(json: string, most: number): number {
   let count = 0
   for (const sign of VALUE_SIGNS) {
     for (let at = json.indexOf(sign); at !== -1; at = json.indexOf(sign, at + 1)) {
       count += 1
-      if (count > VALUES_MAX) return true
+      if (count > most) return count
     }
   }
-  return false
+  return count
+}
+
+/** Returns the values, up to one more than `most`. */
+function countValues(json: Buffer, most: number): number {
+  const signs = new Set(Buffer.from(VALUE_SIGNS.join('')))
+  let count = 0
+  let at = 0
+  while (at !== -1 && at < json.length && count <= most) {
+    const byte = json[at] ?? 0
+    if (signs.has(byte)) count += 1
+    at = byte === QUOTE ? skipString(json, at) : at + 1
+  }
+  return count
 }
 
 /**
