@@ -57,6 +57,8 @@ const UNSUPPORTED = {
 }
 const UNRECOGNIZED = { message: `Unrecognized request argument supplied: ${NEWER}` }
 const TOO_LARGE = { message: `${OLDER} is too large: this model supports at most 8`, param: OLDER }
+const EITHER_TOO_LARGE = { message: `'${OLDER}' or '${NEWER}' is too large: 9` }
+const UNSUPPORTED_VALUE = { message: `Unsupported value: '${OLDER}' must be even`, param: OLDER }
 
 async function send(path: string, body: object): Promise<readonly [number, readonly unknown[]]> {
   const { key } = await gateway.tenant()
@@ -94,6 +96,8 @@ test('messages are repeated under the other name as well', async () => {
 
 for (const [name, error, body] of [
   ['of a value', TOO_LARGE, { max_tokens: 9 }],
+  ['of a value under either name', EITHER_TOO_LARGE, { max_tokens: 9 }],
+  ['of an unsupported value', UNSUPPORTED_VALUE, { max_tokens: 9 }],
   ['of both names together', UNSUPPORTED, { max_tokens: 9, max_completion_tokens: 9 }],
   ['where the channel states a name', UNSUPPORTED, { model: 'stating', max_tokens: 9 }],
 ] as const) {

@@ -23,14 +23,16 @@ export function readLimitField(value: JsonObject): LimitField | undefined {
   return others.length === 0 ? field : undefined
 }
 
-/** A refused value, such as one that is too large, is no reason to send the other name. */
 const UNKNOWN_FIELD = /\b(?:unsupported|unrecogni[sz]ed|unknown|unexpected|extra)[ _]/i
+/** A refused value is no reason to send the other name; some vendors name both in its refusal. */
+const OF_VALUE = /\btoo (?:large|big|high)\b|\bunsupported[ _]value\b/i
 
 /** Returns the name that a refusal of `sent` demands; undefined for any other failure. */
 export function demandedLimit(failure: unknown, sent: LimitField): LimitField | undefined {
   if (!(failure instanceof UpstreamFailure) || failure.kind !== 'rejected') return undefined
   const { message = '', param, code = '' } = failure.details
+  const text = `${code} ${message}`
   const isNamed = param === sent || message.includes(sent)
-  const isUnknown = message.includes(OTHER[sent]) || UNKNOWN_FIELD.test(`${code} ${message}`)
-  return isNamed && isUnknown ? OTHER[sent] : undefined
+  const isUnknown = message.includes(OTHER[sent]) || UNKNOWN_FIELD.test(text)
+  return isNamed && isUnknown && !OF_VALUE.test(text) ? OTHER[sent] : undefined
 }
