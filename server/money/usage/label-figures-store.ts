@@ -6,15 +6,19 @@
  */
 import type { Sql } from 'postgres'
 import {
+  atEdges,
   type BucketFigures,
   type FigureFilter,
-  figureRows,
   type GroupedBucket,
   type GroupedFigures,
+  inDays,
   inHours,
+  inSteps,
   narrow,
   type SeriesStep,
+  steps,
   sums,
+  withRest,
 } from './figures-store.ts'
 
 export interface LabelFilter extends FigureFilter {
@@ -39,20 +43,38 @@ const ofOneCall = (sql: Sql) => sql`
   1::bigint as calls, (status in ('failed', 'lost'))::int::bigint as errors,
   (status = 'cancelled')::int::bigint as cancelled, charged`
 
+const tagged = (sql: Sql) => sql`tags, model, key_id, endpoint, calls, errors, cancelled, charged`
+
 function taggedCalls(sql: Sql, filter: LabelFilter) {
-  const { accountId } = filter
   return sql`
-    select hour, tags, model, key_id, endpoint, calls, errors, cancelled, charged from usage_tags
-    where account_id = ${accountId} and ${inHours(sql, filter)} ${narrow(sql, filter)}
-      ${withTag(sql, filter)}
-    union all
+    select hour, ${tagged(sql)} from usage_tags
+    where account_id = ${filter.accountId} and ${inHours(sql, filter)}
+      ${narrow(sql, filter)} ${withTag(sql, filter)}
+    union all ${uncountedTagged(sql, filter)}`
+}
+
+function uncountedTagged(sql: Sql, filter: LabelFilter) {
+  return sql`
     select hour, tags, model, key_id, endpoint, ${ofOneCall(sql)} from (
       select *, usage_slot(created_at) as hour, tag_set(labels) as tags from (
         select * from call
         where finished_at >= (select coalesce(tags_until, '-infinity') from usage_watermark)
         offset 0) c
-      where account_id = ${accountId} and labels ? 'tags' ${narrow(sql, filter)}) uncounted
+      where account_id = ${filter.accountId} and labels ? 'tags' ${narrow(sql, filter)}) uncounted
     where tags is not null and ${inHours(sql, filter)} ${withTag(sql, filter)}`
+}
+
+/** Selects rows whose sums are those of all calls with tags, while their times are not. */
+function tagTotals(sql: Sql, filter: LabelFilter) {
+  if (isOfEndUsers(filter)) return callsThemselves(sql, filter)
+  const ofAccount = sql`
+    account_id = ${filter.accountId} ${narrow(sql, filter)} ${withTag(sql, filter)}`
+  return sql`
+    select null::timestamptz as hour, ${tagged(sql)} from ${inDays(sql, 'tags_day', filter)}
+    where ${ofAccount}
+    union all
+    select hour, ${tagged(sql)} from ${atEdges(sql, filter)('usage_tags')} where ${ofAccount}
+    union all ${uncountedTagged(sql, filter)}`
 }
 
 /** In whole quarters of an hour, as counted figures are. */
@@ -108,12 +130,11 @@ export async function readNarrowed(
   { step, timeZone, limit }: SeriesStep & { readonly limit: number },
 ): Promise<{ readonly series: readonly BucketFigures[]; readonly tops: Tops }> {
   const rows = await sql<DimensionRow[]>`
+    with steps as materialized (${steps(sql, filter, { step, timeZone })})
     select case grouping(at, model, key_id) when 3 then 'at' when 5 then 'model'
         when 6 then 'key' else 'endpoint' end as part,
       at, coalesce(model, key_id, endpoint, '') as name, ${sums(sql)}
-    from (
-      select date_trunc(${step}, hour, ${timeZone}) as at, f.*
-      from (${narrowed(sql, filter)}) f) f
+    from ${inSteps(sql, sql`(${narrowed(sql, filter)}) f`)}
     group by grouping sets ((at), (model), (key_id), (endpoint)) having sum(calls) > 0
     order by 1, at, sum(charged) desc, sum(calls) desc, 3`
   const by = Map.groupBy(rows, ({ part }) => part)
@@ -132,25 +153,24 @@ export function readNarrowedSeries(
 ): Promise<GroupedBucket[]> {
   const name = sql(by.part === 'key' ? 'key_id' : by.part)
   return sql<GroupedBucket[]>`
-    select date_trunc(${by.step}, hour, ${by.timeZone}) as at,
+    with steps as materialized (${steps(sql, filter, by)})
+    select at,
       case when ${name} = any(${by.names as string[]}::text[]) then ${name} else '' end as name,
       ${sums(sql)}
-    from (${narrowed(sql, filter)}) f group by 1, 2 having sum(calls) > 0 order by 1, 2`
+    from ${inSteps(sql, sql`(${narrowed(sql, filter)}) f`)}
+    group by 1, 2 having sum(calls) > 0 order by 1, 2`
 }
 
-/** Selects every call of the filter in one group. */
+/** Selects every call of the filter in one group, by time. */
 function labelled(sql: Sql, filter: LabelFilter, part: LabelPart) {
-  const group = sql`
-    select hour, coalesce(${sql(part)}, '') as name, calls, errors, cancelled, charged`
-  if (isOfEndUsers(filter, part)) return sql`${group} from (${callsThemselves(sql, filter)}) f`
-  if (filter.tag) return sql`${group} from (${taggedCalls(sql, filter)}) f`
+  const ofUsers = isOfEndUsers(filter, part)
+  const rows = ofUsers ? callsThemselves(sql, filter) : taggedCalls(sql, filter)
+  const groups = sql`
+    select at, coalesce(${sql(part)}, '') as name, ${sums(sql)}
+    from ${inSteps(sql, sql`(${rows}) f`)} group by at, ${sql(part)}`
+  if (ofUsers || filter.tag) return groups
   // The figures of calls without a tag are the total minus all others.
-  return sql`
-    with tagged as materialized (${taggedCalls(sql, filter)})
-    ${group} from tagged
-    union all select hour, '', -calls, -errors, -cancelled, -charged from tagged
-    union all select hour, '', calls, errors, cancelled, charged
-    from ${figureRows(sql, filter, 'all')}`
+  return sql`with named as materialized (${groups}) ${withRest(sql, filter)}`
 }
 
 interface LabelBucket extends GroupedFigures {
@@ -165,10 +185,8 @@ export async function readLabelled(
   by: SeriesStep & { readonly part: LabelPart; readonly limit: number; readonly shown: number },
 ): Promise<{ readonly top: readonly GroupedFigures[]; readonly series: GroupedBucket[] }> {
   const rows = await sql<LabelBucket[]>`
-    with buckets as materialized (
-      select date_trunc(${by.step}, hour, ${by.timeZone}) as at, name, ${sums(sql)}
-      from (${labelled(sql, filter, by.part)}) f group by 1, 2
-    ), top as materialized (
+    with steps as materialized (${steps(sql, filter, by)}),
+    buckets as materialized (${labelled(sql, filter, by.part)}), top as materialized (
       select name, ${sums(sql)}, row_number() over (
         order by sum(charged) desc, sum(calls) desc, name) as place
       from buckets where name <> '' group by name
@@ -195,7 +213,7 @@ export function readTopTags(
 ): Promise<GroupedFigures[]> {
   return sql<GroupedFigures[]>`
     select name, ${sums(sql)} from (
-      select tags, ${sums(sql)} from (${narrowed(sql, filter)}) f
+      select tags, ${sums(sql)} from (${tagTotals(sql, filter)}) f
       where tags is not null group by tags having sum(calls) > 0) f
     cross join lateral unnest(string_to_array(tags, ', ')) name
     group by 1 order by sum(charged) desc, sum(calls) desc, 1 limit ${limit}`

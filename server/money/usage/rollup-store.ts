@@ -1,4 +1,7 @@
-/** Counts ended calls into hourly figures with the database's `count_ended_calls`. */
+/**
+ * Counts ended calls into figures with the database's `count_ended_calls`, and adds up figures of
+ * days with its `add_up_day`.
+ */
 import type { Sql, TransactionSql } from 'postgres'
 
 /**
@@ -11,6 +14,15 @@ export async function countEndedCalls(
 ): Promise<boolean> {
   const [row] = await sql<{ more: boolean }[]>`
     select count_ended_calls(make_interval(secs => ${stepSeconds})) as more`
+  return row?.more ?? false
+}
+
+/** The accounts of one transaction that adds up a day. */
+const ACCOUNTS = 20
+
+/** Adds up a part of the oldest day that is not added up yet. Returns true if more remains. */
+export async function addUpDay(sql: Sql): Promise<boolean> {
+  const [row] = await sql<{ more: boolean }[]>`select add_up_day(${ACCOUNTS}) as more`
   return row?.more ?? false
 }
 

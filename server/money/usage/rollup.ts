@@ -1,8 +1,8 @@
-/** Counts ended calls every ten seconds, for the console's figures. */
+/** Counts ended calls every ten seconds, for the console's figures, and adds up days. */
 import type { Sql } from 'postgres'
 import type { Log } from '../../base/lib/log.ts'
 import { createWaker } from '../../base/lib/queues/waker.ts'
-import { countEndedCalls } from './rollup-store.ts'
+import { addUpDay, countEndedCalls } from './rollup-store.ts'
 
 const EVERY_MS = 10_000
 /** Calls settle on the same processor, so a longer transaction would delay them. */
@@ -49,6 +49,16 @@ export function startRollup(options: {
     }
   }
 
+  /** Adds up days that are over, for as long as a turn lasts: calls are counted first. */
+  async function addUpDays(): Promise<void> {
+    const startedAt = performance.now()
+    while (!stopped && performance.now() - startedAt < everyMs) {
+      const start = performance.now()
+      if (!(await addUpDay(sql))) return
+      if (!stopped) await waker.wait(PAUSE_LENGTHS * (performance.now() - start))
+    }
+  }
+
   async function countStep(): Promise<boolean> {
     const start = performance.now()
     try {
@@ -66,9 +76,11 @@ export function startRollup(options: {
     while (!stopped) {
       await waker.wait(everyMs)
       if (stopped) return
-      await countAll().catch((error: unknown) => {
-        log.warn({ error }, 'counting calls failed, will retry')
-      })
+      await countAll()
+        .then(addUpDays)
+        .catch((error: unknown) => {
+          log.warn({ error }, 'counting calls failed, will retry')
+        })
     }
   }
 

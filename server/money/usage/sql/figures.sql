@@ -1,4 +1,4 @@
--- revision 4
+-- revision 5
 
 -- Each bucket is a fifth wider than the one before: 1 ms to 36 minutes in 80 steps.
 create or replace function latency_bucket(begun timestamptz, ended timestamptz) returns smallint
@@ -56,8 +56,12 @@ declare
   until timestamptz;
   published timestamptz;
   counted bigint;
+  oldest timestamptz;
+  added timestamptz;
+  account text;
 begin
-  select counted_until, final_until into since, published
+  select counted_until, final_until, days_until, days_account
+  into since, published, added, account
   from usage_watermark for update skip locked;
   if not found then
     return false;
@@ -152,8 +156,11 @@ begin
       charged = known.charged + excluded.charged,
       last_used_at = greatest(known.last_used_at, excluded.last_used_at)
   )
-  select count(*) into counted from ended;
+  select count(*), min(hour) into counted, oldest from ended;
 
+  if oldest < added + interval '24 hours' then
+    perform count_in_days(since, until, added, account);
+  end if;
   if counted = 0 then
     -- Idle time is skipped; while nothing has ended at all, nothing is written.
     select min(finished_at) into until from call
@@ -164,58 +171,6 @@ begin
   end if;
   update usage_watermark set counted_until = until;
   return until < final or publish_end(final);
-end $$;
-
--- Takes a call back out of the figures, where it has been counted. Its record then moves to the
--- present and is counted anew. The caller holds the watermark.
-create or replace function uncount_call(counted call) returns void
-language plpgsql as $$
-declare
-  its_hour timestamptz := usage_slot(counted.created_at);
-  error_count bigint := (counted.status in ('failed', 'lost'))::int;
-  cancelled_count bigint := (counted.status = 'cancelled')::int;
-  known_cost bigint := coalesce(counted.upstream_cost, 0);
-  without_cost bigint := case when counted.upstream_cost is null then counted.charged else 0 end;
-begin
-  -- Counted before this migration: its figures are in the row of its hour.
-  if not exists (select from usage_hour where account_id = counted.account_id and hour = its_hour
-    and model = counted.model and key_id = counted.key_id and endpoint = counted.endpoint
-    and calls > 0)
-  then
-    its_hour := date_trunc('hour', counted.created_at, 'UTC');
-  end if;
-  update usage_hour set calls = calls - 1, errors = errors - error_count,
-    cancelled = cancelled - cancelled_count, charged = charged - counted.charged,
-    upstream_cost = upstream_cost - known_cost, uncosted = uncosted - without_cost
-  where account_id = counted.account_id and hour = its_hour and model = counted.model
-    and key_id = counted.key_id and endpoint = counted.endpoint;
-  update usage_part set calls = calls - 1, errors = errors - error_count,
-    cancelled = cancelled - cancelled_count, charged = charged - counted.charged
-  where account_id = counted.account_id and hour = its_hour
-    and (part, name) in (('all', ''), ('model', counted.model), ('key', counted.key_id),
-      ('endpoint', counted.endpoint));
-  update channel_hour set calls = calls - 1, errors = errors - error_count,
-    charged = charged - counted.charged, upstream_cost = upstream_cost - known_cost,
-    uncosted = uncosted - without_cost
-  where hour = its_hour and channel = coalesce(counted.attempts -> -1 ->> 'channel', '')
-    and model = counted.model and currency = counted.currency;
-  update key_use set calls = calls - 1, charged = charged - counted.charged
-  where key_id = counted.key_id and account_id = counted.account_id;
-  if counted.status = 'succeeded' and counted.task_id is null then
-    update latency_hour set calls = calls - 1
-    where account_id = counted.account_id and hour = its_hour and model = counted.model
-      and bucket = latency_bucket(counted.created_at, counted.finished_at);
-    update latency_all set calls = calls - 1
-    where account_id = counted.account_id and hour = its_hour
-      and bucket = latency_bucket(counted.created_at, counted.finished_at);
-  end if;
-  if counted.finished_at < (select tags_until from usage_watermark) then
-    update usage_tags set calls = calls - 1, errors = errors - error_count,
-      cancelled = cancelled - cancelled_count, charged = charged - counted.charged
-    where account_id = counted.account_id and hour = usage_slot(counted.created_at)
-      and tags = tag_set(counted.labels) and model = counted.model
-      and key_id = counted.key_id and endpoint = counted.endpoint;
-  end if;
 end $$;
 
 -- All tags of a call as one text, in one order: "a, b". Null for a call without any. No tag has a
@@ -243,8 +198,12 @@ declare
   final timestamptz;
   until timestamptz;
   next timestamptz;
+  oldest timestamptz;
+  added timestamptz;
+  account text;
 begin
-  select tags_until, counted_until into since, final from usage_watermark for update skip locked;
+  select tags_until, counted_until, days_until, days_account into since, final, added, account
+  from usage_watermark for update skip locked;
   if not found or final is null then
     return false;
   end if;
@@ -256,22 +215,29 @@ begin
   end if;
   until := least(final, since + step);
 
-  insert into usage_tags as known
-    (account_id, hour, tags, model, key_id, endpoint, calls, errors, cancelled, charged)
-  select account_id, usage_slot(created_at), tags, model, key_id, endpoint, count(*),
-    count(*) filter (where status in ('failed', 'lost')),
-    count(*) filter (where status = 'cancelled'), sum(charged)
-  from (
-    select *, tag_set(labels) as tags from call
-    where finished_at >= since and finished_at < until and labels ? 'tags'
-    offset 0) c
-  where tags is not null
-  group by 1, 2, 3, 4, 5, 6
-  on conflict (account_id, hour, tags, model, key_id, endpoint) do update set
-    calls = known.calls + excluded.calls, errors = known.errors + excluded.errors,
-    cancelled = known.cancelled + excluded.cancelled,
-    charged = known.charged + excluded.charged;
-  if not found then
+  with counted as (
+    insert into usage_tags as known
+      (account_id, hour, tags, model, key_id, endpoint, calls, errors, cancelled, charged)
+    select account_id, usage_slot(created_at), tags, model, key_id, endpoint, count(*),
+      count(*) filter (where status in ('failed', 'lost')),
+      count(*) filter (where status = 'cancelled'), sum(charged)
+    from (
+      select *, tag_set(labels) as tags from call
+      where finished_at >= since and finished_at < until and labels ? 'tags'
+      offset 0) c
+    where tags is not null
+    group by 1, 2, 3, 4, 5, 6
+    on conflict (account_id, hour, tags, model, key_id, endpoint) do update set
+      calls = known.calls + excluded.calls, errors = known.errors + excluded.errors,
+      cancelled = known.cancelled + excluded.cancelled,
+      charged = known.charged + excluded.charged
+    returning hour
+  )
+  select min(hour) into oldest from counted;
+  if oldest < added + interval '24 hours' then
+    perform count_in_days_of_tags(since, until, added, account);
+  end if;
+  if oldest is null then
     -- Idle time is skipped, up to the next call that begins, or ends, whichever is first.
     select coalesce(min(created_at), final) into next from call where created_at >= until;
     select least(final, next, min(finished_at)) into until from call

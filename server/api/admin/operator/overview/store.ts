@@ -1,5 +1,12 @@
 /** SQL of figures over all accounts: the hourly figures, and the calls that ended since. */
 import type { Sql } from 'postgres'
+import {
+  atEdges,
+  inDays,
+  inSteps,
+  type SeriesStep,
+  steps,
+} from '../../../../money/usage/figures-store.ts'
 import type { SchemaRow } from '../../../endpoints/codecs.ts'
 import type { operatorOverviewContract } from './contract.ts'
 
@@ -43,14 +50,33 @@ function byChannel(sql: Sql, span: OverviewSpan) {
     from channel_hour where ${hours(sql, span)}
     union all
     select hour, channel, model, currency, 1, errors, charged, upstream_cost, uncosted
+    from ${uncounted(sql, span)}) f`
+}
+
+/** Returns rows with the sums of those of `byChannel`, most of them of whole days. */
+function channelTotals(sql: Sql, span: OverviewSpan) {
+  return sql`(
+    select channel, model, currency, calls, errors, charged, upstream_cost, uncosted
+    from ${inDays(sql, 'channel_day', span)}
+    union all
+    select channel, model, currency, calls, errors, charged, upstream_cost, uncosted
+    from ${atEdges(sql, span)('channel_hour')}
+    union all
+    select channel, model, currency, 1, errors, charged, upstream_cost, uncosted
     from ${uncounted(sql, span)}) r`
 }
 
-/** Returns one row per account, hour, model, key and endpoint. */
-function byAccount(sql: Sql, span: OverviewSpan) {
+/** Returns rows with the sums of each account in the span. */
+function accountTotals(sql: Sql, span: OverviewSpan) {
   return sql`(
     select account_id, calls, errors, charged, upstream_cost, uncosted
-    from usage_hour where ${hours(sql, span)}
+    from ${inDays(sql, 'usage_day', span)}
+    union all
+    select a.id, h.calls, h.errors, h.charged, h.upstream_cost, h.uncosted
+    from edges_of_days(${span.from}, ${span.to}) e cross join account a
+    cross join lateral (
+      select * from usage_hour
+      where account_id = a.id and hour >= e.since and hour < e.until offset 0) h
     union all
     select account_id, 1, errors, charged, upstream_cost, uncosted from ${uncounted(sql, span)}) r`
 }
@@ -62,33 +88,31 @@ const sums = (sql: Sql) => sql`
 
 const largestFirst = (sql: Sql) => sql`sum(r.charged) desc, sum(r.calls) desc, 1`
 
-export function readRevenueSeries(
-  sql: Sql,
-  span: OverviewSpan,
-  by: { readonly step: 'hour' | 'day'; readonly timeZone: string },
-) {
+export function readRevenueSeries(sql: Sql, span: OverviewSpan, by: SeriesStep) {
   return sql<(Sums & { at: Date })[]>`
-    select date_trunc(${by.step}, r.hour, ${by.timeZone}) as at, r.currency, ${sums(sql)}
-    from ${byChannel(sql, span)} group by 1, 2 order by 1, 2`
+    with steps as materialized (${steps(sql, span, by)})
+    select r.at, r.currency, ${sums(sql)} from (
+      select * from ${inSteps(sql, byChannel(sql, span))}) r
+    group by 1, 2 order by 1, 2`
 }
 
 export function readTopAccounts(sql: Sql, span: OverviewSpan) {
   return sql<(Sums & { account_id: string; name: string })[]>`
     select r.account_id, a.name, a.currency, ${sums(sql)}
-    from ${byAccount(sql, span)} join account a on a.id = r.account_id
+    from ${accountTotals(sql, span)} join account a on a.id = r.account_id
     group by 1, 2, 3 order by ${largestFirst(sql)} limit 10`
 }
 
 export function readTopModels(sql: Sql, span: OverviewSpan) {
   return sql<(Sums & { model: string })[]>`
-    select r.model, r.currency, ${sums(sql)} from ${byChannel(sql, span)}
+    select r.model, r.currency, ${sums(sql)} from ${channelTotals(sql, span)}
     group by 1, 2 order by ${largestFirst(sql)} limit 50`
 }
 
 /** Groups by the last channel tried; calls that reached no channel are left out. */
 export function readTopChannels(sql: Sql, span: OverviewSpan) {
   return sql<(Sums & { channel: string })[]>`
-    select r.channel, r.currency, ${sums(sql)} from ${byChannel(sql, span)}
+    select r.channel, r.currency, ${sums(sql)} from ${channelTotals(sql, span)}
     where r.channel <> ''
     group by 1, 2 order by ${largestFirst(sql)} limit 50`
 }
@@ -112,7 +136,7 @@ export function readLosses(sql: Sql, { from, to }: OverviewSpan): Promise<Losses
 
 export async function countActive(sql: Sql, span: OverviewSpan) {
   const [row] = await sql<{ accounts: number; tasks: number }[]>`
-    select (select count(distinct r.account_id)::int from ${byAccount(sql, span)}) as accounts,
+    select (select count(distinct r.account_id)::int from ${accountTotals(sql, span)}) as accounts,
       (select count(*)::int from task where due_at is not null) as tasks`
   return row ?? { accounts: 0, tasks: 0 }
 }
