@@ -61,6 +61,12 @@ const REQUESTS: Readonly<Record<string, readonly [path: string, body: object]>> 
     '/v1/completions',
     { model: 'sim-chat', prompt: 'hello there', stream: true },
   ],
+  responses: ['/v1/responses', { model: 'sim-ark-chat', input: 'hello there' }],
+  'responses over chat': ['/v1/responses', { model: 'sim-chat', input: 'hello there' }],
+  'messages, streamed': [
+    '/v1/messages',
+    { model: 'sim-claude', max_tokens: 50, messages, stream: true },
+  ],
   embeddings: ['/v1/embeddings', { model: 'sim-embedding', input: 'hello there' }],
   moderations: ['/v1/moderations', { model: 'sim-moderation', input: 'hello there' }],
 }
@@ -78,8 +84,9 @@ for (const [name, [path, body]] of Object.entries(REQUESTS)) {
     const usual = await ask(undefined)
     assert.equal(usual.status, 200, usual.text)
     for (const empty of EMPTY) {
-      const { status, charged, text } = await ask(empty)
-      assert.deepEqual({ status, charged }, { status: 200, charged: usual.charged }, text)
+      const { text, ...rest } = await ask(empty)
+      const { status, charged } = usual
+      assert.deepEqual(rest, { status, charged, ended: 'succeeded' }, text)
       assert.doesNotMatch(text, /upstream provider error/)
     }
     const failed = await ask({ message: 'out of order' })

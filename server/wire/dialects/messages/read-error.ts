@@ -4,12 +4,12 @@ import { isStatedError, type ReportedError, UPSTREAM_ERROR } from '../reported-e
 
 /**
  * Reads the nested form of the format or the flat one of some proxies; undefined for none, or for
- * an empty one in a message.
+ * an empty one in a message or an event.
  */
 export function readMessagesError(document: unknown): ReportedError | undefined {
   if (!isObject(document)) return undefined
   const { error, type } = document
-  const isNone = isAbsent(error) || (type === 'message' && !isStatedError(error))
+  const isNone = isAbsent(error) || (type !== undefined && !isStatedError(error))
   if (type !== 'error' && isNone) return undefined
   const inner = isObject(error) ? error : document
   const errorType = asString(member(inner, 'type'))

@@ -1,7 +1,7 @@
 /** Reads the usage and error of a response object, whole or in a final event. */
 import { asString, isObject, member } from '../../../base/lib/json.ts'
 import type { ChatUsageOptions } from '../chat/read-usage.ts'
-import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
+import { isStatedError, type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import type { BodyReading } from '../tap.ts'
 import { createResponseUsageReader } from './read-usage.ts'
 
@@ -13,10 +13,13 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ['invalid_image', 'invalid_request_error'],
 ])
 
-/** Returns the failure stated by a response object or an `error` object; undefined for none. */
+/**
+ * Returns the failure stated by a response object or an `error` object; undefined for none, or for
+ * an empty one.
+ */
 export function readResponseError(error: unknown): ReportedError | undefined {
   if (typeof error === 'string' && error !== '') return { ...UPSTREAM_ERROR, message: error }
-  if (!isObject(error)) return undefined
+  if (!isObject(error) || !isStatedError(error)) return undefined
   const { code, type } = error
   const message = asString(error.message) || UPSTREAM_ERROR.message
   const known = typeof code === 'string' || typeof code === 'number' ? String(code) : undefined
