@@ -1,7 +1,8 @@
 /**
  * Compares every path to the same upstream by the usual measures of the field: calls a second
  * while 99 % of them end within 1, 5, 10, 50 and 100 ms; added time to the first frame of a stream;
- * late frames; memory. `npm run bench -- board [--rounds 3] [--seconds 2]`, which includes Portkey.
+ * late frames; memory. `npm run bench -- board [--rounds 3] [--seconds 2] [--body 300]`, which
+ * includes Portkey.
  */
 import { readOptions } from '../testbed/options.ts'
 import { median, readConditions, report, round, table } from '../testbed/results.ts'
@@ -22,11 +23,16 @@ import { PATH, runWrk, type WrkRun } from './peers/wrk.ts'
 const values = readOptions(import.meta.filename, {
   rounds: { type: 'string', default: '3' },
   seconds: { type: 'string', default: '2' },
+  body: { type: 'string', default: '1' },
 })
 const rounds = Number(values.rounds)
 const seconds = Number(values.seconds)
+/** The size of each request in kilobytes; whole answers to large ones have 100. */
+const kilobytes = Number(values.body)
 const LIMITS_MS = [1, 5, 10, 50, 100]
 const CONNECTIONS = [1, 4, 16, 32, 64, 128, 256]
+/** Numbers of streams that are open together. */
+const STREAMS = [100, 512]
 const MEMORY_SECONDS = 20
 const WARM_UP_SECONDS = 15
 /** Peers that could not be installed from npm or Debian. */
@@ -35,9 +41,13 @@ const ABSENT = [
   'fetches a binary from elsewhere), llmgateway and Helicone (not in npm or Debian).',
 ]
 
-const conditions = readConditions(`npm run bench -- board --rounds ${rounds} --seconds ${seconds}`)
+const conditions = readConditions(
+  `npm run bench -- board --rounds ${rounds} --seconds ${seconds}` +
+    (kilobytes > 1 ? ` --body ${kilobytes}` : ''),
+)
 const runs = new Map<string, { connections: number; run: WrkRun }[]>()
-const frames = new Map<string, Frames[]>()
+/** By the number of streams, then by the peer. */
+const frames = new Map(STREAMS.map((streams) => [streams, new Map<string, Frames[]>()]))
 const memories = new Map<string, Memory>()
 await measureWholeAnswers()
 await measureStreams()
@@ -59,19 +69,26 @@ async function measureWholeAnswers(): Promise<void> {
   const peers = await startAll(upstream.url)
   try {
     for (const peer of peers) {
-      await runWrk(peer, { stream: false, connections: 32, seconds: WARM_UP_SECONDS })
+      await runWrk(peer, {
+        stream: false,
+        connections: 32,
+        seconds: WARM_UP_SECONDS,
+        kilobytes,
+      })
     }
     for (let turn = 0; turn < rounds; turn += 1) {
       for (const connections of CONNECTIONS) {
         for (const peer of peers) {
-          const run = await runWrk(peer, { stream: false, connections, seconds })
+          const run = await runWrk(peer, { stream: false, connections, seconds, kilobytes })
           push(runs, peer.name, { connections, run })
           const { perSecond, p99Ms } = run
           console.log(`${peer.name}, ${connections}: ${Math.round(perSecond)}/s, p99 ${p99Ms} ms`)
         }
       }
     }
-    for (const peer of peers) memories.set(peer.name, await measureMemory(peer, MEMORY_SECONDS))
+    for (const peer of peers) {
+      memories.set(peer.name, await measureMemory(peer, { seconds: MEMORY_SECONDS, kilobytes }))
+    }
   } finally {
     await Promise.all(peers.map((peer) => peer.stop()))
     await upstream.stop(2_000)
@@ -82,14 +99,17 @@ async function measureStreams(): Promise<void> {
   const upstream = await startPacedUpstream()
   const peers = (await startAll(upstream.url)).filter((peer) => !peer.wholeOnly)
   try {
+    const direct = { name: 'direct', url: upstream.url, headers: {}, path: `/openai${PATH}` }
+    const targets = [direct, ...peers.map((peer) => ({ ...peer, path: PATH }))]
     for (let turn = 0; turn <= rounds; turn += 1) {
-      const direct = await measureFrames({ url: upstream.url, headers: {} }, `/openai${PATH}`)
-      // The first turn only warms up.
-      if (turn > 0) push(frames, 'direct', direct)
-      for (const peer of peers) {
-        const measured = await measureFrames(peer)
-        if (turn > 0) push(frames, peer.name, measured)
-        console.log(`${peer.name}: first ${round(measured.first)} ms, ${measured.errors} errors`)
+      for (const [streams, measured] of frames) {
+        for (const target of targets) {
+          const one = await measureFrames(target, { streams, kilobytes })
+          // The first turn only warms up.
+          if (turn > 0) push(measured, target.name, one)
+          const { first, errors } = one
+          console.log(`${target.name}, ${streams}: first ${round(first)} ms, ${errors} errors`)
+        }
       }
     }
   } finally {
@@ -113,32 +133,40 @@ function bestWithin(name: string, limitMs: number): number {
   return Math.round(Math.max(...rates))
 }
 
-function finish(): void {
-  const names = [...runs.keys()]
-  const best = names.map((name) => [name, ...LIMITS_MS.map((limit) => bestWithin(name, limit))])
+/** Returns a line of the table of streams for each peer. */
+function rowsOf(measured: ReadonlyMap<string, readonly Frames[]>): (string | number)[][] {
   const middle = (name: string, figure: keyof Frames) =>
-    median((frames.get(name) ?? []).map((one) => one[figure]))
-  const streams = [...frames.keys()].map((name) => [
+    median((measured.get(name) ?? []).map((one) => one[figure]))
+  return [...measured].map(([name, all]) => [
     name,
     round(middle(name, 'first')),
     round(middle(name, 'first') - middle('direct', 'first')),
     round(middle(name, 'late') * 100),
     round(middle(name, 'p99')),
-    (frames.get(name) ?? []).reduce((sum, one) => sum + one.errors, 0),
+    all.reduce((sum, one) => sum + one.errors, 0),
   ])
+}
+
+function finish(): void {
+  const names = [...runs.keys()]
+  const best = names.map((name) => [name, ...LIMITS_MS.map((limit) => bestWithin(name, limit))])
+  const streams = [...frames].map(([count, measured]) => [count, rowsOf(measured)] as const)
   const memory = [...memories].map(([name, { idle, steady, recovered, growth }]) =>
     [name, ...[idle, steady, recovered, growth].map(Math.round)].map(String),
   )
   const within = LIMITS_MS.map((limit) => `p99 ≤ ${limit} ms`)
-  const title = ['100 streams at once', 'first frame ms', 'added', 'late %', 'p99 ms', 'errors']
-  report('board', conditions, { rounds, seconds, best, streams, memory, runs: [...runs] }, [
+  const columns = ['first frame ms', 'added', 'late %', 'p99 ms', 'errors']
+  const name = kilobytes > 1 ? `board-${kilobytes}-kb` : 'board'
+  report(name, conditions, { rounds, seconds, best, streams, memory, runs: [...runs] }, [
     ...table([['calls a second', ...within], ...best]),
     '',
-    ...table([title, ...streams]),
-    '',
+    ...streams.flatMap(([count, rows]) => [
+      ...table([[`${count} streams at once`, ...columns], ...rows]),
+      '',
+    ]),
     ...table([['memory in MB', 'idle', 'steady', 'recovered', 'growth a minute'], ...memory]),
     '',
-    `1 KB bodies at ${CONNECTIONS.join(', ')} connections; medians of ${rounds} runs of`,
+    `${kilobytes} KB bodies at ${CONNECTIONS.join(', ')} connections; medians of ${rounds} runs of`,
     `${seconds} s in turns, the server on one core, all else on the other. A frame every 20 ms is`,
     'late 10 ms after the upstream wrote it. Memory is of the server without its database.',
     ...ABSENT,

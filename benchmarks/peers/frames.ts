@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from 'undici'
 import { quantile } from '../../testbed/results.ts'
-import type { Peer } from './start-peers.ts'
-import { PATH, requestBody } from './wrk.ts'
+import type { Target } from './pace-calls.ts'
+import { requestBody } from './wrk.ts'
 
 /** Half of the time between two frames. */
 const LATE_MS = 10
@@ -21,10 +21,10 @@ export interface Frames {
 
 /** Opens this many streams, evenly over two seconds, and reads each to its end. */
 export async function measureFrames(
-  { url, headers }: Pick<Peer, 'url' | 'headers'>,
-  path = PATH,
-  streams = 100,
+  { url, headers, path }: Omit<Target, 'name'>,
+  { streams, kilobytes }: { readonly streams: number; readonly kilobytes: number },
 ): Promise<Frames> {
+  const body = requestBody(true, kilobytes)
   const agent = new Agent({ connections: streams, pipelining: 1 })
   const firsts: number[] = []
   const delays: number[] = []
@@ -35,7 +35,7 @@ export async function measureFrames(
       origin: url,
       path,
       method: 'POST',
-      body: requestBody(true),
+      body,
       headers: { 'content-type': 'application/json', ...headers },
     })
     let isFirst = true

@@ -16,14 +16,19 @@ export interface Memory {
   readonly growth: number
 }
 
-export async function measureMemory(peer: Peer, seconds: number): Promise<Memory> {
+export async function measureMemory(
+  peer: Peer,
+  { seconds, kilobytes }: { readonly seconds: number; readonly kilobytes: number },
+): Promise<Memory> {
   const read = () => readMemoryMb(peer.pid, peer.databasePid)
-  const load = () => runWrk(peer, { stream: false, connections: CONNECTIONS, seconds: seconds / 2 })
+  const half = seconds / 2
+  const load = () =>
+    runWrk(peer, { stream: false, connections: CONNECTIONS, seconds: half, kilobytes })
   const idle = read()
   await load()
-  const half = read()
+  const before = read()
   await load()
   const steady = read()
   await sleep(RECOVERY_MS)
-  return { idle, steady, recovered: read(), growth: ((steady - half) * 60) / (seconds / 2) }
+  return { idle, steady, recovered: read(), growth: ((steady - before) * 60) / half }
 }
