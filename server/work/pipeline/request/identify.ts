@@ -44,8 +44,11 @@ function readKey({ envelope, request, query }: Context): PresentedKey {
     last?.googleKey === googleKey &&
     last?.queryKey === queryKey
   const lines = readAuthorizations(rawHeaders)
-  if (last && isSame && lines.length < 2) return last.key
-  const key = readCredential({ authorization, apiKey, googleKey, queryKey }, lines)
+  const isRepeated = lines.length > 1
+  if (last && isSame && !isRepeated) return last.key
+  // The request of a message on a socket has headers alone.
+  const authorizations = isRepeated ? lines : [authorization ?? '']
+  const key = readCredential({ authorization, apiKey, googleKey, queryKey }, authorizations)
   lastPresented.set(socket, { authorization, apiKey, googleKey, queryKey, key })
   return key
 }
