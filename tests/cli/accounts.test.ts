@@ -206,5 +206,8 @@ test('credit: top-up once per event, adjustment, forgiveness, and their refusals
   const forgive = ['--amount', '1', '--reason', 'x', '--kind', 'forgiveness']
   await refused(/only the debt of 0 CNY can be forgiven/, ...forgive)
   const nobody = await run('credit', '--account', 'acct_x', '--amount', '1', '--reason', 'x')
-  assert.match(nobody.err, /^tributary: there is no account acct_x\n$/)
+  assert.match(
+    nobody.err,
+    /^tributary: there is no account acct_x: `account list` shows the ids\n$/,
+  )
 })

@@ -16,7 +16,10 @@ test('secret, rotate, rekey', async (t) => {
   assert.notEqual(second.secret, first.secret)
   assert.match((await run('webhook', 'secret', '--account', id)).out, /signs until .* UTC/)
   const nobody = await run('webhook', 'secret', '--account', 'acct_x')
-  assert.deepEqual([nobody.code, nobody.err], [1, 'tributary: there is no account acct_x\n'])
+  assert.deepEqual(
+    [nobody.code, nobody.err],
+    [1, 'tributary: there is no account acct_x: `account list` shows the ids\n'],
+  )
   const next = createSecretKey()
   const both = { ...environment, SECRET_KEY: `${next},${environment.SECRET_KEY}` }
   assert.match((await runWith(both, ['rekey'])).out, /^1 secrets encrypted again/)

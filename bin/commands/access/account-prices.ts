@@ -1,6 +1,6 @@
 /** `tributary account prices`: what an account pays, and its own prices. */
 import type { Command } from 'commander'
-import { OperatorError } from '../../../server/base/lib/operator-error.ts'
+import { OperatorError, refuseUnknownAccount } from '../../../server/base/lib/operator-error.ts'
 import { showAccount } from '../../../server/money/accounts/manage-accounts.ts'
 import { selectPayer } from '../../../server/money/accounts/price-list-store.ts'
 import { clearOwnPrices, setOwnPrices } from '../../../server/money/catalog/apply/edit-lists.ts'
@@ -89,7 +89,7 @@ function readDefinition(path: string): Readonly<Record<string, unknown>> {
 
 async function print({ sql }: CommandSession, id: string, options: PricesOptions): Promise<void> {
   const payer = await selectPayer(sql, id)
-  if (!payer) throw new OperatorError(`there is no account ${id}`)
+  if (!payer) refuseUnknownAccount(id)
   const rows = await showPrices(sql, payer, options.model)
   if (options.model !== undefined && rows.length === 0) {
     throw new OperatorError(`no model ${options.model} is sold to ${id}`)

@@ -1,6 +1,6 @@
 /** Gives an account another price list. Refusals are OperatorErrors. */
 import type { TransactionSql } from 'postgres'
-import { OperatorError } from '../../base/lib/operator-error.ts'
+import { OperatorError, refuseUnknownAccount } from '../../base/lib/operator-error.ts'
 import { lockForList, saveAccountList } from './price-list-store.ts'
 
 /**
@@ -14,7 +14,7 @@ export async function assignPriceList(
   actor: string,
 ): Promise<boolean> {
   const { account, list } = await lockForList(sql, accountId, listId)
-  if (!account) throw new OperatorError(`there is no account ${accountId}`)
+  if (!account) refuseUnknownAccount(accountId)
   if (listId !== null && list?.status !== 'active') {
     throw new OperatorError(`there is no price list ${listId}: choose another, or create it first`)
   }

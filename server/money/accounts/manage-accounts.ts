@@ -6,7 +6,7 @@ import { newId } from '../../base/lib/ids.ts'
 import type { CallLimits } from '../../base/lib/kinds-and-states.ts'
 import type { Nanos } from '../../base/lib/money.ts'
 import { readNetworks } from '../../base/lib/networks.ts'
-import { OperatorError } from '../../base/lib/operator-error.ts'
+import { OperatorError, refuseUnknownAccount } from '../../base/lib/operator-error.ts'
 import {
   type AccountRow,
   type AlertChange,
@@ -75,7 +75,7 @@ export function listAccounts(sql: Sql, limit: number = LIST_MAX): Promise<Accoun
 
 export async function showAccount(sql: Sql, id: string): Promise<AccountRow> {
   const [row] = await selectAccounts(sql, { id, limit: 1 })
-  return row ?? noAccount(id)
+  return row ?? refuseUnknownAccount(id)
 }
 
 /**
@@ -87,7 +87,7 @@ export async function setAccountStatus(
   id: string,
   status: AccountRow['status'],
 ): Promise<AccountRow> {
-  if (!(await updateStatus(sql, id, status))) noAccount(id)
+  if (!(await updateStatus(sql, id, status))) refuseUnknownAccount(id)
   return await showAccount(sql, id)
 }
 
@@ -97,7 +97,7 @@ export async function setAccountLimits(
   id: string,
   change: LimitsChange,
 ): Promise<AccountRow> {
-  if (!(await updateLimits(sql, id, change))) noAccount(id)
+  if (!(await updateLimits(sql, id, change))) refuseUnknownAccount(id)
   return await showAccount(sql, id)
 }
 
@@ -107,7 +107,7 @@ export async function setAccountAllowedIps(
   id: string,
   networks: readonly string[],
 ): Promise<AccountRow> {
-  if (!(await updateAllowedIps(sql, id, checkNetworks(networks)))) noAccount(id)
+  if (!(await updateAllowedIps(sql, id, checkNetworks(networks)))) refuseUnknownAccount(id)
   return await showAccount(sql, id)
 }
 
@@ -127,7 +127,7 @@ export async function setAccountMedia(
   id: string,
   change: MediaChange,
 ): Promise<AccountRow> {
-  if (!(await updateMedia(sql, id, change))) noAccount(id)
+  if (!(await updateMedia(sql, id, change))) refuseUnknownAccount(id)
   return await showAccount(sql, id)
 }
 
@@ -137,15 +137,11 @@ export async function setAccountAlerts(
   id: string,
   change: AlertChange,
 ): Promise<AccountRow> {
-  if (!(await updateAlerts(sql, id, change))) noAccount(id)
+  if (!(await updateAlerts(sql, id, change))) refuseUnknownAccount(id)
   return await showAccount(sql, id)
 }
 
 export function mergeLimits(limits: CallLimits, change: LimitsChange): CallLimits {
   const merged = Object.entries({ ...limits, ...change })
   return Object.fromEntries(merged.filter(([, limit]) => typeof limit === 'number'))
-}
-
-function noAccount(id: string): never {
-  throw new OperatorError(`there is no account ${id}`)
 }

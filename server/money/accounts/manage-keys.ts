@@ -5,7 +5,7 @@ import { problemOfTags } from '../../base/lib/call-labels.ts'
 import { newId } from '../../base/lib/ids.ts'
 import type { CallLimits } from '../../base/lib/kinds-and-states.ts'
 import type { Nanos } from '../../base/lib/money.ts'
-import { OperatorError } from '../../base/lib/operator-error.ts'
+import { OperatorError, refuseUnknownAccount } from '../../base/lib/operator-error.ts'
 import { createApiKey, displayApiKey, hashApiKey } from '../../base/lib/secrets/api-key.ts'
 import { lockKeyHolder } from './key-holder-store.ts'
 import {
@@ -57,7 +57,7 @@ export interface CreatedKey extends ApiKeyRow {
 
 export async function createKey(sql: Sql, options: NewKey): Promise<CreatedKey> {
   if (!(await accountExists(sql, options.accountId))) {
-    throw new OperatorError(`there is no account ${options.accountId}`)
+    refuseUnknownAccount(options.accountId)
   }
   const { models = null, expiresAt = null, spendLimitNanos = null, personId = null } = options
   checkFuture(expiresAt)
@@ -93,7 +93,7 @@ async function insertNew(sql: TransactionSql, content: KeyContent): Promise<Crea
 /** Lists an account's keys, oldest first. */
 export async function listKeys(sql: Sql, accountId: string): Promise<ApiKeyRow[]> {
   if (!(await accountExists(sql, accountId))) {
-    throw new OperatorError(`there is no account ${accountId}`)
+    refuseUnknownAccount(accountId)
   }
   return await selectKeys(sql, { accountId })
 }

@@ -4,7 +4,7 @@
  */
 import type { Sql } from 'postgres'
 import { randomText } from '../../base/lib/ids.ts'
-import { OperatorError } from '../../base/lib/operator-error.ts'
+import { refuseUnknownAccount } from '../../base/lib/operator-error.ts'
 import { type SecretBox, sealedWith } from '../../base/lib/secrets/secrets.ts'
 import {
   createSecret,
@@ -33,7 +33,7 @@ export async function getOrCreateSecret(
 ): Promise<WebhookSecret> {
   const row = await readSecret(sql, accountId)
   if (row?.current) return openSecrets(box, accountId, row)
-  if (!row) throw new OperatorError(`there is no account ${accountId}`)
+  if (!row) refuseUnknownAccount(accountId)
   await createSecret(sql, accountId, sealNew(box, accountId))
   return await getOrCreateSecret(sql, box, accountId)
 }

@@ -5,7 +5,7 @@
 import type { Sql, TransactionSql } from 'postgres'
 import { newId } from '../../../base/lib/ids.ts'
 import { NANOS_MAX } from '../../../base/lib/money.ts'
-import { OperatorError } from '../../../base/lib/operator-error.ts'
+import { OperatorError, refuseUnknownAccount } from '../../../base/lib/operator-error.ts'
 import { readTimeZone } from '../../../base/lib/text/time-zone.ts'
 import type { BudgetRow, BudgetScope, BudgetTerms, SetBy } from './budget.ts'
 import {
@@ -50,7 +50,7 @@ export async function addBudget(sql: Sql, budget: NewBudget): Promise<BudgetRow>
   const { accountId, setBy } = budget
   return await sql.begin(async (transaction) => {
     if (!(await lockBalance(transaction, accountId))) {
-      throw new OperatorError(`there is no account ${accountId}`)
+      refuseUnknownAccount(accountId)
     }
     const place = await findPlace(transaction, budget)
     await checkRoom(transaction, accountId, { ...place, models: terms.models })
