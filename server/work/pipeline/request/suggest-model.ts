@@ -23,19 +23,29 @@ function fold(name: string): string {
   return form.slice(form.lastIndexOf('/') + 1).replace(/[\s._:-]+/g, '-')
 }
 
-/** Returns by how many characters two texts differ, or `limit` + 1 for more than `limit`. */
+/**
+ * Returns by how many characters two texts differ, or more than `limit`. Looks only at the columns
+ * within `limit` of each row: catalogs may have thousands of names.
+ */
 function countEdits(one: string, other: string, limit: number): number {
   if (Math.abs(one.length - other.length) > limit) return limit + 1
-  let before = Array.from({ length: other.length + 1 }, (_, index) => index)
+  const places = Array.from({ length: 2 * limit + 1 }, (_, place) => place)
+  let before = places.map((place) => (place < limit ? Infinity : place - limit))
   for (let row = 1; row <= one.length; row += 1) {
-    const now = [row]
-    for (let column = 1; column <= other.length; column += 1) {
+    const now: number[] = []
+    for (const place of places) {
+      const column = row + place - limit
       const replaced = one[row - 1] === other[column - 1] ? 0 : 1
-      const diagonal = (before[column - 1] ?? 0) + replaced
-      now.push(Math.min(diagonal, (before[column] ?? 0) + 1, (now[column - 1] ?? 0) + 1))
+      const diagonal = (before[place] ?? Infinity) + replaced
+      const edits = Math.min(
+        diagonal,
+        (before[place + 1] ?? Infinity) + 1,
+        (now.at(-1) ?? Infinity) + 1,
+      )
+      now.push(column < 0 || column > other.length ? Infinity : column === 0 ? row : edits)
     }
     if (Math.min(...now) > limit) return limit + 1
     before = now
   }
-  return Math.min(before[other.length] ?? 0, limit + 1)
+  return before[other.length - one.length + limit] ?? limit + 1
 }
