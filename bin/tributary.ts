@@ -4,8 +4,9 @@ import { enableCompileCache, flushCompileCache } from 'node:module'
 import { join } from 'node:path'
 
 if (process.argv[2] === 'serve') {
-  const { restartWithFlags } = await import('./lib/engine-flags.ts')
+  const { keepTickShape, restartWithFlags } = await import('./lib/engine-flags.ts')
   restartWithFlags()
+  keepTickShape()
 }
 // Types are stripped and modules compiled once per version of a file instead of at every start. If
 // the folder cannot be written, starts only take longer. It is portable, because an image is built

@@ -69,7 +69,7 @@ export interface Context {
   /** Set when the response has ended or its caller has gone; the call may go on. */
   end?: ResponseEnd
   /** See afterAnswer. */
-  later?: (() => void)[]
+  later?: (() => void)[] | undefined
 }
 
 interface ResponseEnd {
@@ -185,7 +185,8 @@ export function afterAnswer(context: Context, count: () => void): void {
 export function endContext(context: Context): void {
   context.end = endOf(context.response)
   const { later = [] } = context
-  delete context.later
+  // Not deleted: an object that has lost a member is slow from then on.
+  context.later = undefined
   for (const count of later) count()
 }
 

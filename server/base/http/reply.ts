@@ -10,6 +10,8 @@ import { LARGE_BYTES, sendLarge } from './send-large.ts'
 
 const DELAY_MS_MAX = 2_000
 const DELAY_BYTES_MAX = 32 * 1024 * 1024
+/** A body of at most so many bytes is joined with its head for one write instead of two. */
+const JOINED_BYTES_MAX = 16 * 1024
 
 /** Returns the headers of every response. */
 export function commonHeaders(context: Context): Record<string, string> {
@@ -80,8 +82,44 @@ function writeWhole(
   response.writeHead(status, all)
   const content = request.method === 'HEAD' ? undefined : body
   if (content && content.length > LARGE_BYTES && request.complete) sendLarge(context, content)
-  else if (request.complete || request.destroyed) response.end(content)
+  else if (request.complete || request.destroyed) endWith(response, content)
   else endAfterRequest(request, response, content)
+}
+
+/**
+ * Node joins a head and a body if both are text; Latin-1 has a character for each byte. A response
+ * without a socket is no HTTP response, or waits for those before it.
+ */
+function endWith(response: ServerResponse, content: Buffer | undefined): void {
+  if (!content || !response.socket || content.length > JOINED_BYTES_MAX) response.end(content)
+  else response.end(content.toString('latin1'), 'latin1')
+}
+
+const LINE_END = '\r\n'
+
+/**
+ * Writes a piece of a stream, of which `response.write` must write none: Node would send it later.
+ * Returns false if the caller reads too slowly, as `write` does. A chunk of a chunked body is one
+ * buffer here; Node writes its length, its line ends and its bytes one by one, which costs 1.4
+ * times as much.
+ */
+export function writePiece(response: ServerResponse, bytes: Buffer): boolean {
+  // As in endWith.
+  if (!response.chunkedEncoding || !response.socket || bytes.length === 0) {
+    return response.write(bytes)
+  }
+  const head = `${bytes.length.toString(16)}${LINE_END}`
+  const chunk = Buffer.allocUnsafe(head.length + bytes.length + LINE_END.length)
+  chunk.write(head, 'latin1')
+  bytes.copy(chunk, head.length)
+  chunk.write(LINE_END, head.length + bytes.length, 'latin1')
+  // What Node would frame is framed already; the end of the body is Node's again.
+  response.chunkedEncoding = false
+  try {
+    return response.write(chunk)
+  } finally {
+    response.chunkedEncoding = true
+  }
 }
 
 function acceptedBy({ request }: Context): string | undefined {

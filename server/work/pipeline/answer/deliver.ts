@@ -6,7 +6,7 @@
  */
 
 import type { Context } from '../../../base/http/context.ts'
-import { commonHeaders } from '../../../base/http/reply.ts'
+import { commonHeaders, writePiece } from '../../../base/http/reply.ts'
 import { noteWork } from '../../../base/lib/process/loop-watch.ts'
 import type { RelayFailure, RelayReport } from '../../../wire/dialects/relay.ts'
 import type { Charged } from '../price/charge.ts'
@@ -285,7 +285,7 @@ class Delivery {
     const { response } = this.context
     this.isBetweenEvents = bytes.subarray(-EVENT_END.length).equals(EVENT_END)
     this.heartbeat?.refresh()
-    if (response.write(bytes)) return
+    if (writePiece(response, bytes)) return
     this.answer.body.pause()
     response.once('drain', this.onDrain)
     this.stall ??= setTimeout(() => response.destroy(), this.services.limits.clientStallMs)
@@ -294,7 +294,7 @@ class Delivery {
   private readonly sendHeartbeat = (): void => {
     const { heartbeat } = this.answer
     if (!heartbeat || !this.isBetweenEvents || this.callerGone) return
-    this.context.response.write(heartbeat)
+    writePiece(this.context.response, heartbeat)
   }
 
   private readonly onDrain = (): void => {

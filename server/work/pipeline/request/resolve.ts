@@ -122,8 +122,6 @@ async function match(
   // Estimated on first use: most calls never need it.
   let inputTokens: number | undefined
   return {
-    ...found,
-    ...(showsCost ? { showsCost } : {}),
     affinity: isChoice ? readAffinity(caller.keyId, value, headers) : undefined,
     idempotency: readIdempotency(context, digest),
     request: {
@@ -141,6 +139,8 @@ async function match(
         return inputTokens
       },
     },
+    ...found,
+    ...(showsCost ? { showsCost } : {}),
   }
 }
 
