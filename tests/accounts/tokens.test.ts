@@ -1,5 +1,6 @@
 /** The keys of an issuer: fetched together and rarely, gone in time, kept while it is away. */
 import assert from 'node:assert/strict'
+import { generateKeyPairSync, sign } from 'node:crypto'
 import { test } from 'node:test'
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
 import type { Log } from '../../server/base/lib/log.ts'
@@ -177,4 +178,19 @@ test('sets with keys of every other kind give none', async () => {
   assert.equal(await status(await key.token()), 200)
   const two = stage([jwk, { ...(await makeKey('b')).jwk }])
   assert.equal(await two.status(await key.token({}, {})), 401, 'no kid and two keys')
+})
+
+test('a token of a key that is too short is refused', async () => {
+  const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const claims = { iss: ISSUER.issuer, aud: 'tributary', sub: 'kim', exp: 4e9 }
+  const head = `${encode({ alg: 'RS256', kid: 'a' })}.${encode(claims)}`
+  for (const [modulusLength, expected] of [
+    [1_024, 401],
+    [2_048, 200],
+  ] as const) {
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength })
+    const { status } = stage([{ ...publicKey.export({ format: 'jwk' }), kid: 'a' } as JWK])
+    const signature = sign('sha256', Buffer.from(head), privateKey).toString('base64url')
+    assert.equal(await status(`${head}.${signature}`), expected, `${modulusLength} bits`)
+  }
 })

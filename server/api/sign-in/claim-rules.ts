@@ -3,7 +3,7 @@
  * rule that matches decides. Claims are untrusted: names are looked up as own properties only, and
  * patterns are matched in linear time.
  */
-import { isObject } from '../../base/lib/json.ts'
+import { asString, isObject } from '../../base/lib/json.ts'
 import { MEMBER_ROLES, type MemberRole, readMemberRole } from '../../base/lib/member-roles.ts'
 
 export type StatedClaims = Readonly<Record<string, unknown>>
@@ -30,7 +30,8 @@ export interface Grant {
 }
 
 const RULES_MAX = 200
-const VALUES_MAX = 500
+/** People at large companies are in hundreds of groups. */
+const VALUES_MAX = 2_000
 const TEXT_MAX = 500
 const MEMBERS: ReadonlySet<string> = new Set(['when', 'operator', 'account', 'account_by', 'role'])
 /** At many providers, people choose these claims themselves. */
@@ -60,7 +61,7 @@ function readRule(entry: unknown): RoleRule | string {
   const { when, operator, account, account_by: accountBy, role } = entry
   const problem = problemOfWhen(when) ?? problemOfGrant(entry)
   if (problem) return problem
-  const memberRole = role === undefined ? undefined : readMemberRole(String(role))
+  const memberRole = role === undefined ? undefined : readMemberRole(asString(role) ?? '')
   if (role !== undefined && !memberRole) return `needs a role: ${MEMBER_ROLES.join(', ')}`
   return {
     when: when as RoleRule['when'],

@@ -5,6 +5,7 @@
  */
 import { hash } from 'node:crypto'
 import type { Configuration, CustomFetch } from 'openid-client'
+import { asString } from '../../base/lib/json.ts'
 import type { Guard } from '../../base/outbound/guard.ts'
 import type { StatedClaims } from './claim-rules.ts'
 import type { Provider } from './provider.ts'
@@ -17,6 +18,10 @@ const REMEMBERED_MAX = 100
 /** The guard's own limits are shorter. */
 const TIMEOUT_SECONDS = 25
 const BASIC = 'client_secret_basic'
+/** Servers refuse longer addresses; a token that names many groups is longer. */
+const HINT_LENGTH_MAX = 6_000
+/** Texts that the database stores as they are: no two of them become one. */
+const SUBJECT = /^[^\0\p{Cs}]+$/u
 
 /** The provider did not answer, answered too late, or reported a failure of its own. */
 class ProviderAway extends Error {}
@@ -147,7 +152,7 @@ export function createRelyingParty({ guard, nowMs }: RelyingPartyOptions): Relyi
       if (!configuration.serverMetadata().end_session_endpoint) return undefined
       const url = client.buildEndSessionUrl(configuration, {
         post_logout_redirect_uri: returnTo,
-        ...(idToken === undefined ? {} : { id_token_hint: idToken }),
+        ...(idToken && idToken.length <= HINT_LENGTH_MAX ? { id_token_hint: idToken } : {}),
       })
       return url.href
     },
@@ -157,11 +162,17 @@ export function createRelyingParty({ guard, nowMs }: RelyingPartyOptions): Relyi
 function describeFacts(configuration: Configuration): ProviderFacts {
   const found = configuration.serverMetadata()
   return {
-    authorizationEndpoint: found.authorization_endpoint,
-    scopes: found.scopes_supported ?? [],
-    algorithms: found.id_token_signing_alg_values_supported ?? [],
+    authorizationEndpoint: asString(found.authorization_endpoint),
+    scopes: textsOf(found.scopes_supported),
+    algorithms: textsOf(found.id_token_signing_alg_values_supported),
     endsSessions: found.end_session_endpoint !== undefined,
   }
+}
+
+/** Returns the texts of a list that a provider states, whose type nothing has checked. */
+function textsOf(value: unknown): string[] {
+  const list: unknown[] = Array.isArray(value) ? value : []
+  return list.filter((one) => typeof one === 'string')
 }
 
 type GuardedFetch = ReturnType<typeof createGuardedFetch>
@@ -186,7 +197,7 @@ async function discoverNow(
       `the provider names itself ${metadata.issuer}: write the issuer exactly like this`,
     )
   }
-  const methods = metadata.token_endpoint_auth_methods_supported ?? [BASIC]
+  const methods = textsOf(metadata.token_endpoint_auth_methods_supported ?? [BASIC])
   const how =
     clientSecret === undefined
       ? client.None()
@@ -208,7 +219,7 @@ function checkStated(stated: StatedClaims, { clientId }: Provider): void {
   if (typeof iat === 'number' && iat > Date.now() / 1000 + SKEW_SECONDS) {
     throw new Error('the ID token was issued in the future')
   }
-  if (typeof sub !== 'string' || sub === '' || sub.length > 255 || sub.includes('\0')) {
+  if (typeof sub !== 'string' || sub.length > 255 || !SUBJECT.test(sub)) {
     throw new Error('the ID token has no subject of at most 255 characters')
   }
 }

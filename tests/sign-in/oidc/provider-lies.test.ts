@@ -29,6 +29,7 @@ describe('a provider that lies', () => {
     'empty sub': () => ({ claims: { sub: '' } }),
     'sub that is a number': () => ({ claims: { sub: 1 } }),
     'sub that is long': () => ({ claims: { sub: 'x'.repeat(256) } }),
+    'sub with half of a surrogate pair': () => ({ claims: { sub: 'x\ud800' } }),
     'alg none': () => ({ signature: 'none' }),
     'alg none, by another case': () => ({ signature: 'none', header: { alg: 'nOnE' } }),
     'an HMAC with the public key': () => ({ signature: 'hmac' }),

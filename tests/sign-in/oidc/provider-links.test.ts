@@ -191,6 +191,23 @@ describe('providers of operators', () => {
     assert.notEqual((await test(stage.provider.issuer)).problem, null)
   })
 
+  test('are tested as well where they state what is of another type', async () => {
+    const browser = await operator()
+    const test = async (metadata: Record<string, unknown>) => {
+      stage.provider.lies = { metadata }
+      const { issuer } = stage.provider
+      const { status, json } = await browser.send('POST', `${PATH}/discover`, { issuer })
+      assert.deepEqual([status, json.problem], [200, null], JSON.stringify(metadata))
+      return json
+    }
+    assert.deepEqual((await test({ scopes_supported: 7 })).scopes, [])
+    assert.deepEqual((await test({ scopes_supported: ['openid', 7, null] })).scopes, ['openid'])
+    const algorithms = { id_token_signing_alg_values_supported: {} }
+    assert.deepEqual((await test(algorithms)).algorithms, [])
+    assert.equal((await test({ authorization_endpoint: 7 })).authorization_endpoint, null)
+    await test({ token_endpoint_auth_methods_supported: 7 })
+  })
+
   test('are tried out with claims', async () => {
     const browser = await operator()
     const tried = await browser.send('POST', `${PATH}/try`, {
@@ -198,7 +215,12 @@ describe('providers of operators', () => {
       claims: { groups: ['proj-a'] },
     })
     assert.deepEqual(tried.json, { operator: false, accounts: ['proj-a'], role: 'billing' })
-    const wrong = { rules: [{ when: {} }], claims: {} }
-    assert.equal((await browser.send('POST', `${PATH}/try`, wrong)).status, 400)
+    for (const rule of [
+      { when: {} },
+      { when: { hd: 'a' }, operator: true, role: { toString: 1 } },
+    ]) {
+      const wrong = { rules: [rule], claims: {} }
+      assert.equal((await browser.send('POST', `${PATH}/try`, wrong)).status, 400)
+    }
   })
 })

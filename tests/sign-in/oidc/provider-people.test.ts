@@ -63,6 +63,21 @@ describe('a new person', () => {
     assert.deepEqual({ ...row }, { terms: settings.terms, provider_id: ENVIRONMENT_PROVIDER })
   })
 
+  test('has English where the provider states no usable language', async () => {
+    settings.isSignUpOpen = true
+    const nested = JSON.parse('['.repeat(5_000) + ']'.repeat(5_000))
+    for (const [locale, language] of [
+      ['zh-Hans-CN', 'zh'],
+      ['de', 'en'],
+      [{ toString: 1 }, 'en'],
+      [nested, 'en'],
+    ]) {
+      const browser = stage.console.browser()
+      assert.equal((await goThrough(browser, somebody({ locale }))).status, 303)
+      assert.equal((await sessionOf(browser)).user.language, language)
+    }
+  })
+
   test('needs a verified address, whatever else is stated', async () => {
     settings.isSignUpOpen = true
     for (const more of [
@@ -298,5 +313,15 @@ describe('a known person', () => {
       `${stage.console.url}/console/sign-in`,
     )
     assert.equal(await isSignedIn(browser), false)
+    // A token of many groups would make an address that servers refuse.
+    const { claims } = await known()
+    const crowded = stage.console.browser()
+    await goThrough(crowded, {
+      ...claims,
+      groups: Array.from({ length: 200 }, () => claims.sub.padEnd(36)),
+    })
+    const end = new URL((await crowded.send('POST', '/session/end')).json.location)
+    assert.equal(end.searchParams.get('id_token_hint'), null)
+    assert.equal(end.searchParams.get('client_id'), 'tributary')
   })
 })

@@ -42,6 +42,11 @@ test('the first rule that matches decides', () => {
   assert.deepEqual(judge(all, { hd: 'evil.acme.com' }), nothing)
 })
 
+test('people in more than a thousand groups keep what the last of them gives', () => {
+  const groups = [...Array.from({ length: 1_500 }, (_, index) => `group-${index}`), 'ai-admins']
+  assert.equal(judge([OPERATOR], { groups }).operator, true)
+})
+
 test('all claims of a rule must match, by name or by path', () => {
   const all = [
     { when: { 'realm_access.roles': ['admin', 'root'], tid: 'x', mfa: true }, operator: true },

@@ -58,6 +58,7 @@ const WAIT_AFTER_MS = 540_000
 const SERVED_MS = 86_400_000
 const ATTEMPT_EVERY_MS = 30_000
 const KEYS_MAX = 100
+const RSA_BITS_MIN = 2_048
 /** RSA of 8,192 bits; a longer modulus would make each signature expensive to check. */
 const MEMBER_LENGTH_MAX = 1_400
 const MEMBERS: Readonly<Record<string, readonly string[]>> = {
@@ -173,11 +174,16 @@ async function imported({ jwk, imported: known }: SetKey, alg: string): Promise<
   }
   try {
     const key = await importing
-    if (!(key instanceof Uint8Array)) return key
+    if (!(key instanceof Uint8Array) && !isShort(key)) return key
   } catch {
     // Thrown for a key that its issuer publishes in an invalid form.
   }
-  throw refuseToken('is signed with a key that cannot be read')
+  throw refuseToken('is signed with a key that cannot be read or is too short')
+}
+
+/** Returns true for a key of RSA that the library refuses to use. */
+function isShort({ algorithm }: CryptoKey): boolean {
+  return 'modulusLength' in algorithm && Number(algorithm.modulusLength) < RSA_BITS_MIN
 }
 
 async function fetchSet(

@@ -2,6 +2,7 @@
 import type { TransactionSql } from 'postgres'
 import { withTransaction } from '../../../../base/database/transaction.ts'
 import { newId } from '../../../../base/lib/ids.ts'
+import { asString } from '../../../../base/lib/json.ts'
 import { foldsIntoAscii } from '../../../../base/lib/text/folds-into-ascii.ts'
 import { writeAudit } from '../../audit-log/audit-log.ts'
 import { type Grant, judgeClaims, type StatedClaims } from '../../claim-rules.ts'
@@ -131,7 +132,7 @@ async function createPerson(
     id,
     email,
     name: nameOf(claims, email),
-    language: /^zh\b/i.test(String(claims.locale)) ? 'zh' : 'en',
+    language: /^zh\b/i.test(asString(claims.locale) ?? '') ? 'zh' : 'en',
     is_operator: false,
     password_hash: null,
   } as const
