@@ -24,3 +24,12 @@ test('a cell that begins with a sign of formulas, in any width, gets an apostrop
   }
   assert.equal(encodeRow(['-1.5', 'a＝b', 'a=b', -2]), '-1.5,a＝b,a=b,-2\r\n')
 })
+
+test('a formula that begins a cell only where semicolons divide cells gets one too', () => {
+  assert.equal(encodeRow(['a;=SUM(A1)', 'a\n@SUM(A1)']), 'a;\'=SUM(A1),"a\n\'@SUM(A1)"\r\n')
+  assert.equal(encodeRow(['a;"=SUM(A1)']), '"a;""\'=SUM(A1)"\r\n')
+  assert.equal(
+    encodeRow(['\t=SUM(A1)', 'a;b=c;', '2026-11-27']),
+    "'\t'=SUM(A1),a;b=c;,2026-11-27\r\n",
+  )
+})

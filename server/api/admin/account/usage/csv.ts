@@ -8,11 +8,15 @@ import { commonHeaders } from '../../../../base/http/reply.ts'
 
 export type Cell = string | number | boolean | null
 
+/** Includes full-width and typographic forms of the signs, which some programs take for them. */
+const SIGN = '[=+\\-@\\uff1d\\uff0b\\uff0d\\uff20\\u2212\\ufe62\\ufe63\\ufe66\\ufe6b]'
+/** Includes a leading tab or line break, after which some programs still look for a formula. */
+const FORMULA = new RegExp(`^(?:[\\t\\r\\n]|${SIGN})`)
 /**
- * Includes a leading tab or line break, after which some programs still look for a formula, and the
- * full-width and typographic forms of the signs, which some take for the signs themselves.
+ * A formula within a cell: programs of countries with decimal commas divide lines at semicolons, so
+ * that for them a cell also begins behind a semicolon, a tab or a line break.
  */
-const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20\u2212\ufe62\ufe63\ufe66\ufe6b]/
+const INNER_FORMULA = new RegExp(`([;\\t\\r\\n]"*)(?=${SIGN})`, 'g')
 const QUOTED = /[",\r\n]/
 
 export function encodeRow(cells: readonly Cell[]): string {
@@ -22,7 +26,8 @@ export function encodeRow(cells: readonly Cell[]): string {
 function encodeCell(cell: Cell): string {
   if (cell === null) return ''
   if (typeof cell !== 'string') return String(cell)
-  const safe = FORMULA.test(cell) && !isNumber(cell) ? `'${cell}` : cell
+  const inside = cell.replace(INNER_FORMULA, "$1'")
+  const safe = FORMULA.test(cell) && !isNumber(cell) ? `'${inside}` : inside
   return QUOTED.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
