@@ -20,8 +20,6 @@ export function selectCallPage(
   sql: Sql,
   query: Query<'GET /operator/calls'>,
 ): Promise<SchemaRow<typeof operatorCall>[]> {
-  const { limit, cursor, account, model, endpoint, status, review, loss } = query
-  const { request_id: id } = query
   const columns = columnsOf(sql, operatorCall.shape, 'c', {
     account_name: sql`a.name`,
     margin: sql`c.charged - c.upstream_cost`,
@@ -30,16 +28,62 @@ export function selectCallPage(
     attempts: sql`jsonb_array_length(c.attempts)`,
     tries: sql`c.attempts`,
   })
+  const { model, review, loss, request_id: id } = query
+  // Calls in review, at a loss and of an id have indexes of their own.
+  const isScattered = model && !review && !loss && !id
   return sql<SchemaRow<typeof operatorCall>[]>`
-    with page as (
-      select * from call where true
-        ${equal(sql, { account_id: account, model, endpoint, status, review, request_id: id })}
-        ${during(sql, 'created_at', query)}
-        ${loss ? sql`and upstream_cost > charged` : sql``}
-        ${behind(sql, 'call', cursor, { id: 'request_id' })}
-      order by created_at desc, request_id desc limit ${limit + 1})
+    with page as (${isScattered ? selectByHour(sql, query, model) : selectCalls(sql, query)})
     select ${columns} from page c join account a on a.id = c.account_id
     order by c.created_at desc, c.request_id desc`
+}
+
+type CallQuery = Query<'GET /operator/calls'>
+
+/** Selects the page's calls, `within` a span as well if there is one. */
+function selectCalls(sql: Sql, query: CallQuery, within = sql``) {
+  const { limit, cursor, account, model, endpoint, status, review, loss } = query
+  const { request_id: id } = query
+  return sql`
+    select * from call where true ${within}
+      ${equal(sql, { account_id: account, model, endpoint, status, review, request_id: id })}
+      ${during(sql, 'created_at', query)}
+      ${loss ? sql`and upstream_cost > charged` : sql``}
+      ${behind(sql, 'call', cursor, { id: 'request_id' })}
+    order by created_at desc, request_id desc limit ${limit + 1}`
+}
+
+/**
+ * Selects the page's calls of a model, which may be far apart, from the hours in which the figures
+ * have any of it, and from those of calls that are not counted yet.
+ */
+function selectByHour(sql: Sql, query: CallQuery, model: string) {
+  const { from, to, cursor, limit } = query
+  return sql`
+    select c.* from (
+      select hour from (
+        select date_trunc('hour', hour, 'UTC') as hour from channel_hour where model = ${model}
+        union
+        select date_trunc('hour', created_at, 'UTC') from (
+          select model, created_at from call
+          where finished_at >= (
+            select coalesce(counted_until, '-infinity') from usage_watermark)
+          offset 0) uncounted
+        where model = ${model}) hours
+      where true
+        ${from ? sql`and hour > ${from}::timestamptz - interval '1 hour'` : sql``}
+        ${to ? sql`and hour < ${to}` : sql``}
+        ${
+          cursor
+            ? sql`and hour <= (select created_at from call where request_id = ${cursor})`
+            : sql``
+        }
+      order by hour desc) h
+    cross join lateral (${selectCalls(
+      sql,
+      query,
+      sql`and created_at >= h.hour and created_at < h.hour + interval '1 hour'`,
+    )}) c
+    order by h.hour desc, c.created_at desc, c.request_id desc limit ${limit + 1}`
 }
 
 /** Open tasks have a small partial index. */
