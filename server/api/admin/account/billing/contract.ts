@@ -59,8 +59,8 @@ export const billingContract = area(shared, {
     summary: 'Get an account’s statement',
     description:
       'Charges by day and by model, and each credit. `opening` minus `charged` plus `credited` ' +
-      'is `closing`. At most 400 days. Charges are counted in whole hours, by the hour in ' +
-      'which the call began.',
+      'is `closing`. At most 400 days. Charges are counted in quarters of an hour, by the one ' +
+      'in which the call began.',
     query: z.object({
       from: givenTime,
       to: givenTime.optional().describe('Now by default.'),

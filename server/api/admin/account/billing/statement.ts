@@ -9,7 +9,7 @@ import { found } from '../../refusal.ts'
 import { type StatementCredit, selectCreditsSince, selectTotal } from './statement-store.ts'
 
 const DAY_MS = 86_400_000
-const HOUR_MS = 3_600_000
+const QUARTER_MS = 900_000
 const DAYS_MAX = 400
 const MODELS_MAX = 100
 
@@ -21,9 +21,9 @@ interface Period {
 
 export async function readStatement(sql: Sql, accountId: string, period: Period) {
   const { timeZone } = period
-  // Charges are counted by the hour.
-  const from = new Date(Math.floor(period.from.getTime() / HOUR_MS) * HOUR_MS)
-  const to = new Date(Math.ceil(period.to.getTime() / HOUR_MS) * HOUR_MS)
+  // Charges are counted by the quarter of an hour, with which the days of every zone begin.
+  const from = new Date(Math.floor(period.from.getTime() / QUARTER_MS) * QUARTER_MS)
+  const to = new Date(Math.ceil(period.to.getTime() / QUARTER_MS) * QUARTER_MS)
   if (period.to.getTime() <= period.from.getTime()) throw invalidField('to', 'must be after from')
   if (period.to.getTime() - period.from.getTime() > DAYS_MAX * DAY_MS) {
     throw invalidField('from', `at most ${DAYS_MAX} days before to`)
@@ -32,7 +32,7 @@ export async function readStatement(sql: Sql, accountId: string, period: Period)
     // The transaction runs the same statements as a connection.
     const view = transaction as unknown as Sql
     const total = found(await selectTotal(view, accountId), 'account')
-    const until = new Date(Math.max(Date.now(), to.getTime()) + HOUR_MS)
+    const until = new Date(Math.max(Date.now(), to.getTime()) + QUARTER_MS)
     const by = { step: 'day', timeZone } as const
     const charges = await readSeries(view, { accountId, from, to }, by)
     const later = await readSeries(view, { accountId, from: to, to: until }, by)

@@ -29,10 +29,11 @@ function sumOf(series: readonly BucketFigures[], from: number, to: number) {
 
 function sumSpans(series: readonly BucketFigures[], row: OverviewRow) {
   const now = row.now.getTime()
+  const [midnight, yesterday] = [row.midnight.getTime(), row.yesterday.getTime()]
   const back = (days: number) => now - days * DAY_MS
   return {
-    today: sumOf(series, row.midnight.getTime(), now),
-    yesterday_by_now: sumOf(series, row.yesterday.getTime(), back(1)),
+    today: sumOf(series, midnight, now),
+    yesterday_by_now: sumOf(series, yesterday, yesterday + now - midnight),
     last_7_days: sumOf(series, back(7), now),
     previous_7_days: sumOf(series, back(14), back(7)),
     last_30_days: sumOf(series, back(30), now),
@@ -61,7 +62,8 @@ export const overviewHandlers: HandlersOf<typeof overviewContract> = {
     const accountId = params.account_id
     const row = found(await readOverview(sql, accountId, query.time_zone), 'account')
     const now = row.now.getTime()
-    const hours = { step: 'hour', timeZone: 'UTC' } as const
+    // Days of zones that lie half hours from UTC begin with an hour of theirs.
+    const hours = { step: 'hour', timeZone: query.time_zone } as const
     const since = (days: number) => ({
       accountId,
       from: new Date(now - days * DAY_MS),

@@ -23,7 +23,9 @@ export async function readOverview(
   const [row] = await sql<OverviewRow[]>`
     select b.currency, b.available, b.held, b.debt, a.low_balance_at, now() as now,
       date_trunc('day', now(), ${timeZone}) as midnight,
-      date_trunc('day', now() - interval '1 day', ${timeZone}) as yesterday,
+      -- Days may have 23 or 25 hours.
+      date_trunc('day', date_trunc('day', now(), ${timeZone}) - interval '1 hour', ${timeZone})
+        as yesterday,
       open.queued, open.processing, sending.pending,
       (select count(*)::int from delivery d where d.account_id = a.id and d.state = 'dropped'
         and d.created_at > now() - interval '7 days') as dropped,
