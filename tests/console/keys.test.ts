@@ -77,6 +77,34 @@ describe('API keys', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
+  test('a question that is asked again does not show why the action failed before', async () => {
+    const { page } = await stage.signedIn(`/keys?id=${stage.key.id}`)
+    await page.route('**/disable', (route) => route.abort())
+    const ask = async () => {
+      await page.getByRole('button', { name: 'Disable' }).click()
+      const question = page.getByRole('dialog', { name: /^Disable/ })
+      await question.waitFor()
+      return question
+    }
+    const first = await ask()
+    await first.getByRole('button', { name: 'Disable' }).click()
+    await first
+      .getByRole('alert')
+      .getByText(/cannot be reached/)
+      .waitFor()
+    await first.getByRole('button', { name: 'Cancel' }).click()
+    await first.waitFor({ state: 'detached' })
+    const second = await ask()
+    assert.equal(await second.getByText(/cannot be reached/).count(), 0)
+    // Escape closes what is on top, and leaves what is below.
+    await page.keyboard.press('Escape')
+    await second.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Disable' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.context().close()
+  })
+
   test('members can view keys, but not change them', async () => {
     const { page } = await stage.signedIn('/keys', { role: 'viewer' })
     await page.getByRole('table', { name: 'API keys' }).waitFor()

@@ -78,21 +78,80 @@ describe('signing in and out', { skip: noBrowser }, () => {
   })
 
   test('a session that ends says so, and leads back to the page', async () => {
-    const { page } = await stage.signedIn('/budgets?add=new')
-    const form = page.getByRole('dialog', { name: 'Create budget' })
-    await form.getByLabel('Budget', { exact: false }).fill('12')
-    // With the request itself: one of the page's own before it would take the form away.
-    await page.route('**/budgets', async (route) => {
-      if (route.request().method() === 'POST') await stage.sql`delete from console_session`
-      await route.continue()
-    })
-    await form.getByRole('button', { name: 'Create budget' }).click()
+    const { page } = await stage.signedIn('/budgets')
+    await page.getByRole('heading', { name: 'Budgets' }).waitFor()
+    await stage.sql`delete from console_session`
+    await page.getByRole('link', { name: 'API keys' }).click()
     await page.getByRole('alert').getByText(ENDED).waitFor()
     const { email } = await stage.createPerson()
     await page.getByLabel('E-mail').fill(email)
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await page.keyboard.press('Enter')
-    await form.waitFor()
+    await page.getByRole('heading', { name: 'API keys' }).waitFor()
     await page.context().close()
+  })
+
+  /** Opens the form of a budget, types, and ends the session with the request that saves it. */
+  async function endWhileTyping() {
+    const { page, context } = await stage.signedIn('/budgets?add=new')
+    const form = page.getByRole('dialog', { name: 'Create budget' })
+    await form.getByLabel('Budget', { exact: false }).fill('12')
+    const [person] = await stage.sql<{ email: string }[]>`
+      select p.email from console_session s join person p on p.id = s.person_id
+      order by s.created_at desc`
+    let hasEnded = false
+    await page.route('**/budgets', async (route) => {
+      if (route.request().method() === 'POST' && !hasEnded) {
+        hasEnded = true
+        await stage.sql`delete from console_session`
+      }
+      await route.continue()
+    })
+    await form.getByRole('button', { name: 'Create budget' }).click()
+    const cover = page.getByRole('dialog', { name: 'Your session has ended' })
+    await cover.waitFor()
+    const signInElsewhere = async (email: string) => {
+      const [other] = await Promise.all([
+        context.waitForEvent('page'),
+        cover.getByRole('link', { name: 'Sign in' }).click(),
+      ])
+      await other.getByLabel('E-mail').fill(email)
+      await other.getByLabel('Password', { exact: true }).fill(PASSWORD)
+      await other.keyboard.press('Enter')
+      await other.getByRole('heading', { name: 'Overview' }).waitFor()
+      await other.close()
+      // Coming back to the window may have been noticed already.
+      await page.evaluate("window.dispatchEvent(new Event('focus'))")
+    }
+    return { page, form, cover, email: person?.email ?? '', signInElsewhere }
+  }
+
+  test('a session that ends keeps what was typed for the person who signs in again', async () => {
+    const { page, form, cover, email, signInElsewhere } = await endWhileTyping()
+    await page.keyboard.press('Escape')
+    await cover.getByRole('button', { name: 'Continue' }).click()
+    await cover.getByRole('alert').getByText('Nobody is signed in yet').waitFor()
+    await signInElsewhere(email)
+    await cover.waitFor({ state: 'detached' })
+    assert.equal(await form.getByLabel('Budget', { exact: false }).inputValue(), '12')
+    await form.getByRole('button', { name: 'Create budget' }).click()
+    await form.waitFor({ state: 'detached' })
+    const [{ budgets } = {}] = await stage.sql`select count(*)::int as budgets from budget`
+    assert.equal(budgets, 1)
+    await page.context().close()
+  })
+
+  test('what was typed is gone for another person, and when it is discarded', async () => {
+    const other = await stage.createPerson()
+    const { page, form, cover, signInElsewhere } = await endWhileTyping()
+    await signInElsewhere(other.email)
+    await cover.waitFor({ state: 'detached' })
+    await form.waitFor()
+    assert.equal(await form.getByLabel('Budget', { exact: false }).inputValue(), '')
+    await page.context().close()
+    const second = await endWhileTyping()
+    await second.cover.getByRole('button', { name: 'Discard' }).click()
+    await second.page.getByRole('alert').getByText(ENDED).waitFor()
+    await second.page.context().close()
   })
 })

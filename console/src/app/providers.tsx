@@ -5,6 +5,7 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@ta
 import type { ReactNode } from 'react'
 import { ApiError } from '../lib/api.ts'
 import { LanguageProvider } from '../lib/i18n.tsx'
+import { noteSessionEnd } from '../lib/session-end.ts'
 import { styleNonce } from '../lib/style-nonce.ts'
 import { colorVariables, theme } from './theme.ts'
 
@@ -26,12 +27,10 @@ function mayHelp(failures: number, error: Error): boolean {
   return !isRefusal && failures < RETRIES_MAX
 }
 
-/** Reloads an ended session, which leads to the sign-in page. */
 function leaveWhenSignedOut(error: Error): void {
   if (!(error instanceof ApiError) || error.status !== 401) return
   if (client.getQueryData(['GET /session']) === undefined) return
-  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'GET /session' })
-  void client.resetQueries({ queryKey: ['GET /session'] })
+  noteSessionEnd(client)
 }
 
 export function Providers({ children }: { readonly children: ReactNode }) {

@@ -17,6 +17,12 @@ const StepUpDialog = lazy(async () => {
   return { default: dialog }
 })
 
+const SignInAgain = lazy(async () => {
+  const load = () => import('../features/sign-in/sign-in-again.tsx')
+  const { SignInAgain: dialog } = await loadFiles(load)
+  return { default: dialog }
+})
+
 /** Throws 401 without a session, which the gateway itself does not call an error here. */
 async function readSession(signal: AbortSignal) {
   const { session, demo } = await callAdmin('GET /session/start', {}, signal)
@@ -44,6 +50,7 @@ export function SignedIn() {
         <Shell />
         <Suspense>
           <StepUpDialog />
+          <SignInAgain />
         </Suspense>
       </SessionProvider>
     )

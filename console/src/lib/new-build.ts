@@ -45,8 +45,8 @@ export async function checkBuild(): Promise<void> {
   location.reload()
 }
 
-/** A reload would lose typed text, or a secret that is shown only once. */
-function isInUse(): boolean {
+/** Leaving the page would lose typed text, or a secret that is shown only once. */
+export function isInUse(): boolean {
   return typedOn === location.pathname || document.querySelector('[role="dialog"]') !== null
 }
 

@@ -40,9 +40,10 @@ export function useAdmin<Key extends AdminKey>(
       refetchWhile && data && refetchWhile.holds(data) ? refetchWhile.everyMs : refetchEveryMs,
     ...(options.keepPrevious ? { placeholderData: keep } : {}),
   })
-  // While the gateway is away, the status bar says so and the page keeps what it shows.
-  const isAway = query.error instanceof ApiError && query.error.status === 0
-  return isAway && query.data !== undefined ? { ...query, error: null } : query
+  // While the gateway is away, or after the session's end, the frame says so and the page keeps
+  // what it shows.
+  const isOfFrame = query.error instanceof ApiError && [0, 401].includes(query.error.status)
+  return isOfFrame && query.data !== undefined ? { ...query, error: null } : query
 }
 
 function keep<Data>(previous: Data | undefined): Data | undefined {

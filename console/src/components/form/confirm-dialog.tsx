@@ -19,15 +19,24 @@ interface ConfirmDialogProps {
   readonly onClose: () => void
 }
 
-export function ConfirmDialog(props: ConfirmDialogProps) {
-  const { isOpen, title, children, act, isDangerous = false, onConfirm, onClose } = props
+export function ConfirmDialog({ isOpen, title, onClose, ...question }: ConfirmDialogProps) {
+  return (
+    <Dialog isOpen={isOpen} onClose={onClose} title={title}>
+      <Question {...question} onClose={onClose} />
+    </Dialog>
+  )
+}
+
+/** Mounted each time the dialog opens: an error of before is not of this action. */
+function Question(props: Omit<ConfirmDialogProps, 'isOpen' | 'title'>) {
+  const { children, act, isDangerous = false, onConfirm, onClose } = props
   const t = useMessages(messages)
   const { isBusy, failure, submit } = useSubmit(async () => {
     await onConfirm()
     onClose()
   })
   return (
-    <Dialog isOpen={isOpen} onClose={onClose} title={title}>
+    <>
       <Text size="sm" component="div" mb="md">
         {children}
       </Text>
@@ -44,7 +53,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           {act}
         </Button>
       </Group>
-    </Dialog>
+    </>
   )
 }
 

@@ -4,6 +4,7 @@ import { useBlocker } from '@tanstack/react-router'
 import { type ReactNode, useLayoutEffect, useRef } from 'react'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from '../messages.ts'
+import { useIsOnTop } from '../state/on-top.ts'
 
 interface DialogProps {
   readonly isOpen: boolean
@@ -18,6 +19,7 @@ interface DialogProps {
 export function Dialog(props: DialogProps) {
   const { isOpen, title, onClose, isSticky = false, size = 'md', children } = props
   const t = useMessages(messages)
+  const isOnTop = useIsOnTop(isOpen)
   const content = useRef<HTMLDivElement>(null)
   // A click outside, Escape, "back" and a reload would lose it.
   const isKept = isOpen && isSticky
@@ -33,7 +35,7 @@ export function Dialog(props: DialogProps) {
       title={title}
       size={size}
       closeOnClickOutside={!isSticky}
-      closeOnEscape={!isSticky}
+      closeOnEscape={!isSticky && isOnTop}
       attributes={{ header: { role: 'presentation' } }}
       closeButtonProps={{ 'aria-label': t('close') }}
       styles={{ title: { fontWeight: 600, fontSize: 16 } }}

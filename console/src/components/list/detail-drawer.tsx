@@ -3,6 +3,7 @@ import { Drawer } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from '../messages.ts'
+import { useIsOnTop } from '../state/on-top.ts'
 
 interface DetailDrawerProps {
   readonly isOpen: boolean
@@ -17,6 +18,7 @@ export function DetailDrawer({ isOpen, title, onClose, children }: DetailDrawerP
     <Drawer
       opened={isOpen}
       onClose={onClose}
+      closeOnEscape={useIsOnTop(isOpen)}
       position="right"
       size={560}
       title={title}

@@ -3,6 +3,7 @@ import { Button, Modal, Text, TextInput } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import { SecretInput } from '../../components/form/secret-input.tsx'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
+import { useIsOnTop } from '../../components/state/on-top.ts'
 import { callAdmin } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { registerStepUp } from '../../lib/step-up.ts'
@@ -40,6 +41,7 @@ export function StepUpDialog() {
     <Modal
       opened={isOpen}
       onClose={() => finish(false)}
+      closeOnEscape={useIsOnTop(isOpen)}
       title={t('confirmTitle')}
       size="sm"
       zIndex={400}
