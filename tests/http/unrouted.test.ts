@@ -49,12 +49,6 @@ for (const [method, path, message] of [
   ['GET', '/nowhere', 'no such path: GET /docs lists all'],
   ['POST', '/search', 'no such path: did you mean /v1/search?'],
   ['POST', '/api/embed', 'no such path: this protocol is not supported: use POST /v1/embeddings'],
-  [
-    'POST',
-    '/v1/batches',
-    'no such path: batches are not offered: send single calls, or POST /v1/responses with ' +
-      'background: true',
-  ],
   ['GET', '/balance?x=1', 'no such path: did you mean /v1/balance?'],
   ['POST', '//v1//search', 'no such path: did you mean /v1/search?'],
   ['POST', '/v1/search/search', 'no such path: did you mean /v1/search?'],
@@ -66,6 +60,38 @@ for (const [method, path, message] of [
     assert.deepEqual(await answer.json(), { error: message, type: 'not_found_error' })
   })
 }
+
+test('404 at a path of OpenAI’s or Anthropic’s API has the form that their SDKs read', async () => {
+  const { key: apiKey } = await gateway.tenant()
+  const openai = new OpenAI({ apiKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
+  const anthropic = new Anthropic({ apiKey, baseURL: gateway.url, maxRetries: 0 })
+  for (const [ask, message] of [
+    [() => openai.batches.list(), /^404 no such path: batches are not offered: send single calls/],
+    [() => openai.chat.completions.retrieve('chatcmpl-1'), /stored completions are not offered/],
+    [() => openai.videos.list(), /^404 .*: use POST \/v1\/videos\/generations$/],
+    [() => openai.videos.retrieve('video_1'), /: use POST \/v1\/videos\/generations$/],
+    [() => anthropic.messages.batches.list(), /batches are not offered: send single calls/],
+  ] as const) {
+    await assert.rejects(ask, (error: InstanceType<typeof OpenAI.APIError>) => {
+      assert.match(error.message, message)
+      assert.equal(error.type, 'not_found_error')
+      return true
+    })
+  }
+})
+
+test('404 at a path of Google’s API has Google’s form', async () => {
+  for (const path of ['/upload/v1/files?uploadType=resumable', '/v1beta/cachedContents']) {
+    const { error } = (await (await send('POST', path)).json()) as { error: { status: string } }
+    assert.deepEqual(error, {
+      code: 404,
+      message:
+        'no such path: this service of a vendor is not offered: send the content itself in each ' +
+        'request',
+      status: 'NOT_FOUND',
+    })
+  }
+})
 
 test('a base URL of Google’s clients with the version: the form is theirs, and says so', async () => {
   for (const path of [

@@ -20,7 +20,7 @@ import type {
 } from '../endpoints/endpoint.ts'
 import { isNativePath } from '../endpoints/native-prefixes.ts'
 import { receiveVendorCallback } from '../endpoints/service/vendor-callback.ts'
-import { UNSUPPORTED_PATHS } from '../endpoints/unsupported-paths.ts'
+import { envelopeOfMiss, UNSUPPORTED_PATHS } from '../endpoints/unsupported-paths.ts'
 import type { SignInParts } from '../sign-in/parts.ts'
 import { demoFor } from '../sign-in/people/demo.ts'
 import { PROBES, recordRequest } from './access-log.ts'
@@ -73,7 +73,7 @@ export function createGatewayListener(
     match,
     memory: services.memory,
     envelopeOf: (endpoint, path) =>
-      isNativePath(path) ? 'native' : (endpoint?.envelope ?? 'flat'),
+      isNativePath(path) ? 'native' : (endpoint?.envelope ?? envelopeOfMiss(path)),
     startTrace: (header) => startTrace(header, telemetry?.isSampled),
     policyOf: (endpoint, path) =>
       (endpoint ? publicApi.has(endpoint) : !isConsole(path)) ? policy : undefined,
