@@ -1,4 +1,5 @@
 /** Describes a failure for an operator, without a stack trace. */
+import { GATEWAY_CONNECTIONS } from '../../server/base/database/judge-server.ts'
 import { DatabaseProblem } from '../../server/base/database/problem.ts'
 import { GatewayError } from '../../server/base/lib/errors.ts'
 import { OperatorError } from '../../server/base/lib/operator-error.ts'
@@ -22,7 +23,14 @@ export function messagesOfFailure(error: unknown): string {
   if (code === '53300') {
     return (
       `${error.message}: raise its limit or max_connections; each gateway and each of its ` +
-      'workers uses up to 13'
+      `workers uses up to ${GATEWAY_CONNECTIONS}`
+    )
+  }
+  if (code === '53100') return `${error.message}: free space on the disk of the database`
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return (
+      `${error.message}: free space on the disk of DATA_DIR, or of the folder that the command ` +
+      'writes to'
     )
   }
   if (code === 'ERR_MODULE_NOT_FOUND' && error.message.startsWith('Cannot find package')) {

@@ -159,7 +159,8 @@ test('rekey moves every secret to the newest key, and the old one can go', async
   assert.match(await show(fresh), /api_key +••••-key/)
   const { code, err } = await run('rekey')
   assert.equal(code, 1)
-  assert.match(err, /^tributary: sealed with key [0-9a-f]{8}, which SECRET_KEY does not hold\n$/)
+  assert.match(err, /^tributary: sealed with key [0-9a-f]{8}, which SECRET_KEY does not hold: /)
+  assert.match(err, /set SECRET_KEY=NEW,OLD, the key used before as OLD\n$/)
 })
 
 test('routes is the table of contents of the API', async (t) => {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Command } from 'commander'
+import { describeCommandFailure } from '../../bin/lib/failure.ts'
 import { createProgram } from '../../bin/lib/run.ts'
 import { createCaller, spend } from '../accounts/support.ts'
 import { programEnvironment } from '../support/processes.ts'
@@ -89,6 +90,13 @@ test('serve ends if a package is missing, and says what completes the installati
   assert.match(err, /find-my-way.*npm start.*npm ci/)
 })
 
+test('a full disk is named with what to do', () => {
+  const failure = (code: string) =>
+    describeCommandFailure(Object.assign(new Error('full'), { code }))
+  assert.equal(failure('53100'), 'tributary: full: free space on the disk of the database')
+  assert.match(failure('ENOSPC'), /^tributary: full: free space on the disk of DATA_DIR, or of the/)
+})
+
 test('a failed command exits with 1 and one line', async () => {
   const unreachable = {
     ...environment,
@@ -143,6 +151,14 @@ test('usage: the records of an account, and one of them explained', async (t) =>
   const ofKey = (id: string) => json('usage', 'list', '--account', account.id, '--key', id)
   assert.deepEqual([(await ofKey(key.id)).length, (await ofKey('key_x')).length], [1, 0])
   assert.deepEqual(await json('usage', 'list', '--account', account.id, '--model', 'other'), [])
+  await spend(sql, { accountId: account.id, keyId: key.id, held: 7n, charged: null, open: true })
+  const ofStatus = async (status: string) => {
+    const rows = await json('usage', 'list', '--account', account.id, '--status', status)
+    return rows.map(({ held }: { held: string }) => held)
+  }
+  assert.deepEqual(await ofStatus('running'), ['0.000000007'])
+  assert.deepEqual(await ofStatus('succeeded'), ['0.00000001'])
+  assert.deepEqual(await ofStatus('failed'), [])
   assert.match((await here('usage', 'show', 'req_x')).err, /there is no call req_x/)
   assert.match((await here('usage', 'list', '--account', 'x')).err, /there is no account x/)
 })

@@ -35,7 +35,7 @@ export interface CommandLine {
 }
 
 /** What a command tells about a busy machine, and not about itself. */
-const WAITING = '… waiting for the database: it does not accept connections yet\n'
+const WAITING = '… waiting for the database, which has not answered yet\n'
 const withoutWaiting = (finished: Finished): Finished => {
   return { ...finished, err: finished.err.replace(WAITING, '') }
 }

@@ -54,6 +54,10 @@ test('list, show, resend, test', async (t) => {
   assert.match(shown, /not of {2}\[2J host/, 'an endpoint’s words do not act on the terminal')
   const tried = await json('webhook', 'test', '--account', account, '--url', 'https://example.com/')
   assert.equal(tried.kind, 'test')
+  await sql`insert into delivery_attempt (delivery_id, number, started_at)
+    values (${tried.id}, 1, '2026-11-21T09:30:00.5Z')`
+  const begun = (await run('webhook', 'show', tried.id)).out
+  assert.match(begun, /^1\. 2026-11-21 09:30:00 {2}in progress$/m)
   const listed = await json('webhook', 'deliveries', '--account', account, '--status', 'pending')
   assert.equal(listed.length, 2)
   const inward = await run('webhook', 'test', '--account', account, '--url', 'http://10.0.0.1/')

@@ -5,6 +5,8 @@ import type { Command } from 'commander'
 import { openSecretBox } from '../../../server/api/config/secret-key-file.ts'
 import { rekeyTotp } from '../../../server/api/sign-in/factors/factors.ts'
 import { rekeyProviders } from '../../../server/api/sign-in/people/providers/providers.ts'
+import { OperatorError } from '../../../server/base/lib/operator-error.ts'
+import { SecretError } from '../../../server/base/lib/secrets/secrets.ts'
 import { rekeyCatalog } from '../../../server/money/catalog/rekey.ts'
 import { rekeySigningKeys } from '../../../server/money/ledger/books/signing-key.ts'
 import { rekeyWebhookSecrets } from '../../../server/work/webhooks/secrets.ts'
@@ -20,13 +22,12 @@ export function addRekeyCommand(program: Command): void {
       'after',
       `
 To change the key: set SECRET_KEY=NEW,OLD on every gateway and restart them, run
-this command with
-the same value, then set SECRET_KEY=NEW.`,
+this command with the same value, then set SECRET_KEY=NEW.`,
     )
     .action((options: { readonly json?: boolean }) =>
       withSession(async ({ sql, config }) => {
         const box = openSecretBox(config)
-        const channels = await rekeyCatalog(sql, box)
+        const channels = await rekeyCatalog(sql, box).catch(explainKey)
         const others = [await rekeyWebhookSecrets(sql, box), await rekeyTotp(sql, box)]
         const signIn = await rekeyProviders(sql, box)
         const all = [channels, ...others, signIn, await rekeySigningKeys(sql, box)]
@@ -38,4 +39,9 @@ the same value, then set SECRET_KEY=NEW.`,
         console.log(`${done.changed} secrets encrypted again, ${done.kept} had the newest key.`)
       }),
     )
+}
+
+function explainKey(error: unknown): never {
+  if (!(error instanceof SecretError)) throw error
+  throw new OperatorError(`${error.message}: set SECRET_KEY=NEW,OLD, the key used before as OLD`)
 }

@@ -1,5 +1,6 @@
 /** `tributary usage …`: usage records, as callers see them. */
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
+import { ENDED_STATUSES } from '../../../server/base/lib/kinds-and-states.ts'
 import { formatAmount } from '../../../server/base/lib/money.ts'
 import { OperatorError } from '../../../server/base/lib/operator-error.ts'
 import { accountOfRequest } from '../../../server/money/accounts/account-store.ts'
@@ -24,8 +25,11 @@ interface ListOptions {
   readonly model?: string
   readonly endpoint?: string
   readonly key?: string
+  readonly status?: UsageSummary['status']
   readonly json?: boolean
 }
+
+const STATUSES: readonly UsageSummary['status'][] = ['running', ...ENDED_STATUSES]
 
 export function addUsageCommands(program: Command): void {
   const usage = program.command('usage').description('list and show usage records')
@@ -39,6 +43,11 @@ export function addUsageCommands(program: Command): void {
     .option('--model <id>', 'only this model')
     .option('--endpoint <name>', 'only this endpoint')
     .option('--key <id>', 'only this key')
+    .addOption(
+      new Option('--status <status>', 'only this status; running: calls that hold money').choices(
+        STATUSES,
+      ),
+    )
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExample:\n  tributary usage list --account acct_… --from 2030-01-01')
     .action(list)
@@ -51,7 +60,7 @@ export function addUsageCommands(program: Command): void {
 }
 
 async function list(options: ListOptions): Promise<void> {
-  const { account, key, limit, from, to, model, endpoint } = options
+  const { account, key, limit, from, to, model, endpoint, status } = options
   const rows = await withSession(async ({ sql }) => {
     const { id: accountId } = await showAccount(sql, account)
     return await selectUsage(sql, {
@@ -62,6 +71,7 @@ async function list(options: ListOptions): Promise<void> {
       ...(model ? { model } : {}),
       ...(endpoint ? { endpoint } : {}),
       ...(key ? { keyIds: [key] } : {}),
+      ...(status ? { status } : {}),
     })
   })
   if (options.json) return printJson(rows.map(publicRow))

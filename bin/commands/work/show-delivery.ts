@@ -40,6 +40,8 @@ export function showOne(row: DeliveryRow, { json }: JsonOption) {
   })
   for (const one of row.history) {
     const outcome = one.error ?? `${one.outcome ?? 'in progress'} ${one.status ?? ''}`.trim()
-    console.log(`${one.number}. ${one.started_at}  ${oneLine(outcome)}  ${one.latency_ms ?? ''} ms`)
+    const time = printTime(new Date(one.started_at))
+    const latency = one.latency_ms === null ? '' : `  ${one.latency_ms} ms`
+    console.log(`${one.number}. ${time}  ${oneLine(outcome)}${latency}`)
   }
 }

@@ -3,7 +3,7 @@ import type { ServerRow } from './store.ts'
 
 const VERSION_MIN = 140_000
 /** Connections of one gateway under load: its pools, its watch and its lock. */
-const GATEWAY_CONNECTIONS = 15
+export const GATEWAY_CONNECTIONS = 15
 
 export interface ServerFinding {
   /** The setting as PostgreSQL names it, or a plain name for a right or a limit. */

@@ -7,7 +7,7 @@ const NOT_YET = new Set(['57P03', '53300', 'CONNECT_TIMEOUT'])
 const PATIENCE_MS = 30_000
 const PAUSE_MS = 250
 const REPORT_AFTER_MS = 2_000
-const MESSAGE = 'waiting for the database: it does not accept connections yet'
+const MESSAGE = 'waiting for the database, which has not answered yet'
 
 /**
  * Runs `ask` until the server responds, for up to 30 s, and reports that it is waiting. Rejects at

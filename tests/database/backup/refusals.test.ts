@@ -75,7 +75,10 @@ test('a database that is not empty is replaced only by force, one in use not at 
   const options = { place, from, migrations: MIGRATIONS }
   await assert.rejects(restore(options), /is not empty: restore into a new one, or .* --force/)
   await sql`insert into owner (id, lease_until) values ('own_1', now() + interval '1 minute')`
-  await assert.rejects(restore({ ...options, force: true }), /1 gateway still run/)
+  await assert.rejects(
+    restore({ ...options, force: true }),
+    /gateways still run on this database \(1\)/,
+  )
   await sql`delete from owner`
   await restore({ ...options, force: true })
   assert.deepEqual(await digestTables(sql), kept)

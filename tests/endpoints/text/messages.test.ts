@@ -113,7 +113,9 @@ test('the version header: required, one value of ours, any date of theirs', asyn
   const { key } = await gateway.tenant()
   const status = async (headers: object) =>
     (await gateway.post(PATH, key, ask('hi'), headers)).status
-  assert.equal(await status({}), 400)
+  const neither = await gateway.post(PATH, key, ask('hi'), {})
+  assert.equal(neither.status, 400)
+  assert.match(neither.text, /vendor-version: this header, or anthropic-version, is req/)
   assert.equal(await status({ 'vendor-version': '2024-01-01' }), 400)
   assert.equal(await status({ 'anthropic-version': 'soon' }), 400)
   assert.equal(await status({ 'vendor-version': '2023-06-01' }), 200)

@@ -56,7 +56,10 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/
 function checkVersion({ headers }: RequestParts): void {
   const { 'vendor-version': ours, 'anthropic-version': theirs } = headers
   if (ours === undefined && theirs === undefined) {
-    throw new InvalidRequest('vendor-version', `this header is required: ${VERSION}`)
+    throw new InvalidRequest(
+      'vendor-version',
+      `this header, or anthropic-version, is required: ${VERSION}`,
+    )
   }
   if (ours !== undefined && ours !== VERSION) {
     throw new InvalidRequest('vendor-version', `the only version is ${VERSION}`)

@@ -111,7 +111,7 @@ async function clear(transaction: TransactionSql, force: boolean): Promise<void>
   const live = await countLiveGateways(transaction)
   if (live > 0) {
     throw new DatabaseProblem(
-      `${live} gateway${live > 1 ? 's' : ''} still run on this database: stop them and wait 20 s`,
+      `gateways still run on this database (${live}): stop them and wait 20 s`,
     )
   }
   const tables = await listTables(transaction)

@@ -1,4 +1,5 @@
 /** Detects a connection pooler in front of PostgreSQL whose mode does not keep sessions. */
+import { GATEWAY_CONNECTIONS } from '../judge-server.ts'
 import { DatabaseProblem } from '../problem.ts'
 import { readErrorCode } from '../unavailable.ts'
 import type { DatabasePlace } from './open-client.ts'
@@ -68,7 +69,7 @@ function tooFew(): DatabaseProblem {
   return new DatabaseProblem(
     'one connection to the database is answered, and a second one waits: the pooler in front of ' +
       'PostgreSQL gives too few. Raise its default_pool_size: each gateway and each of its ' +
-      'workers uses up to 13',
+      `workers uses up to ${GATEWAY_CONNECTIONS}`,
   )
 }
 
