@@ -50,6 +50,20 @@ export const ELSEWHERE: readonly Elsewhere[] = [
     reason: 'needs a cluster; the chart is rendered and validated without one',
     runBy: 'prove:chart',
   },
+  ...[
+    'useradd ',
+    'mkdir /opt/',
+    '(cd /opt/',
+    "printf 'DATABASE_URL",
+    'install ',
+    'cp /opt/',
+    'systemctl ',
+    'cat /var/lib/',
+  ].map((begins) => ({
+    page: `${PAGES}/deploy.md`,
+    begins,
+    reason: 'installs a service into the machine, as root',
+  })),
   {
     page: `${PAGES}/simulators.md`,
     begins: 'node simulators/main.ts',

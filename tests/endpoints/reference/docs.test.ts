@@ -49,6 +49,20 @@ async function readCommands(): Promise<string[]> {
   )
 }
 
+test('what counts tokens is shown with a chat model', async () => {
+  const commands = await readCommands()
+  for (const path of ['/messages/count_tokens', '/responses/input_tokens']) {
+    const command = commands.find((one) => one.includes(path)) ?? ''
+    const [, model] = /"model": "([^"]+)"/.exec(command) ?? []
+    const list = await gateway.fetch('/v1/models?type=chat', await gateway.tenant())
+    const { data } = (await list.json()) as { data: { id: string }[] }
+    assert.ok(
+      data.some(({ id }) => id === model),
+      command,
+    )
+  }
+})
+
 test('200: pages with a policy that forbids other scripts', async () => {
   const answer = await fetch(`${gateway.url}/docs/text`)
   assert.equal(answer.status, 200)

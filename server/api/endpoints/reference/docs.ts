@@ -13,8 +13,11 @@ type Services = Pick<PlainServices, 'catalog' | 'endpoints' | 'upstreams'>
 
 async function listPages(services: Services) {
   const models = [...services.catalog.snapshot().models.values()]
+  // Endpoints that take any model, such as those that count tokens, are shown with one of chat.
   const modelOf = (endpoint: Endpoint) =>
-    models.find((model) => !meteringOf(endpoint) || isServed(endpoint, model, services))?.id
+    models.find((model) =>
+      meteringOf(endpoint) ? isServed(endpoint, model, services) : model.type === 'chat',
+    )?.id
   return listReferencePages(await describeEndpoints(services.endpoints(), modelOf))
 }
 
