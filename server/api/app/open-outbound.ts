@@ -21,6 +21,13 @@ export function openGuard(config: Config) {
 }
 
 /**
+ * Time that an idle connection is kept, unless the vendor states another. Many servers close theirs
+ * after five seconds and do not say so. A request that crosses such a close is lost; since it looks
+ * like one that was read, it must not be repeated.
+ */
+const KEEP_ALIVE_MS = 4_000
+
+/**
  * Creates the client for upstreams. It speaks HTTP/1.1 alone: over HTTP/2 it reports a stream that
  * the vendor cancels midway as complete, and a caller that reads slowly delays all others.
  */
@@ -30,7 +37,7 @@ export function createDispatcher({ upstream }: Pick<Config, 'upstream'>): Dispat
     allowH2: false,
     connect: skipInterim(connect),
     connections: upstream.connectionsMax,
-    keepAliveTimeout: 30_000,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: 60_000,
     pipelining: 1,
   })
