@@ -9,7 +9,10 @@ import { startServer } from '../support/servers/local-server.ts'
 export interface Script {
   /** Whether the vendor takes the task, whatever it answers. */
   readonly takes?: boolean
-  /** Undefined resets the connection; `hang` never answers; `accept` is the vendor's success. */
+  /**
+   * Undefined resets the connection; `hang` never answers; `accept` is the vendor's success. `<id>` in
+   * a body is the id of the creation, whether the vendor has its task or not.
+   */
   readonly answer?: Answer | 'hang' | 'accept'
   /** Whether lists and queries are answered by a proxy as well. */
   readonly isDark?: boolean
@@ -57,7 +60,7 @@ async function handle(
   const { takes, answer, isDark } = vendors.scripts.get(place) ?? {}
   if (request.method === 'GET' || url.pathname.endsWith('/query')) {
     if (isDark) send(response, PROXY)
-    else read(vendors, request, response, url)
+    else read(vendors, request, response, url, String(Buffer.concat(chunks)))
     return
   }
   const { client_token: token, model } = JSON.parse(Buffer.concat(chunks).toString())
@@ -68,7 +71,9 @@ async function handle(
   if (takes && !isKnown) vendors.taken.push({ id, place, model })
   if (answer === 'accept' || (isKnown && !isDark)) send(response, success(url.pathname, id))
   else if (answer === undefined) request.socket.resetAndDestroy()
-  else if (answer !== 'hang') send(response, answer)
+  else if (answer !== 'hang') {
+    send(response, { ...answer, body: (answer.body ?? '').replaceAll('<id>', id) })
+  }
 }
 
 export const PROXY: Answer = { status: 502, type: 'text/html', body: '<h1>Bad Gateway</h1>' }
@@ -97,11 +102,13 @@ function read(
   request: IncomingMessage,
   response: ServerResponse,
   { pathname, searchParams }: URL,
+  body: string,
 ): void {
   const [, place = ''] = pathname.split('/')
+  const isTaken = (id: string) => taken.some((task) => task.id === id)
   if (pathname.endsWith('/bigmodel/query')) {
     const id = String(request.headers['x-api-request-id'])
-    const code = taken.some((task) => task.id === id) ? '20000001' : '45000001'
+    const code = isTaken(id) ? '20000001' : '45000001'
     send(response, { status: 200, body: '{}', headers: { 'x-api-status-code': code } })
     return
   }
@@ -114,7 +121,17 @@ function read(
     send(response, { status: 200, body: JSON.stringify({ items, total: items.length }) })
     return
   }
-  const id = decodeURIComponent(pathname.split('/').at(-1) ?? '')
+  if (pathname.endsWith('/lark/query')) {
+    const code = isTaken(JSON.parse(body).TaskID) ? '20000000' : '45000001'
+    send(response, { status: 200, body: '{}', headers: { 'x-api-status-code': code } })
+    return
+  }
+  const last = decodeURIComponent(pathname.split('/').at(-1) ?? '')
+  const id = searchParams.get('task_id') ?? last
+  if (!isTaken(id)) {
+    send(response, { status: 404, body: '{"error":{"code":"NotFound","message":"no such task"}}' })
+    return
+  }
   const running = { id, task_id: id, success: true, status: 'running', task: { status: 'running' } }
   send(response, { status: 200, body: JSON.stringify(running) })
 }

@@ -25,6 +25,8 @@ interface Protocol {
   readonly poll: (url: string) => Promise<TaskPoll>
   /** A success with the id, beside an error that says nothing. */
   readonly accepted: object
+  /** An error of the vendor's form under a status of success; the others have it in a header. */
+  readonly refused?: object
   /** Whether an HTTP status tells that a task is unknown; the others have a code in a header. */
   readonly byStatus: boolean
 }
@@ -51,6 +53,7 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
     submit: (url) => arkVideo.submit(wire, orderOf(url, 'seedance', VIDEO).order, ATTEMPT),
     poll: (url) => arkVideo.poll(wire, orderOf(url, 'seedance', VIDEO).reference),
     accepted: { id: ID, error: { code: '', message: '' } },
+    refused: { error: { code: 'InternalServiceError', message: 'm' } },
     byStatus: true,
   },
   'minimax-1': {
@@ -59,6 +62,7 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
     submit: (url) => minimaxVideo.submit(wire, orderOf(url, 'T2V-01', VIDEO).order, ATTEMPT),
     poll: (url) => minimaxVideo.poll(wire, orderOf(url, 'T2V-01', VIDEO).reference),
     accepted: { task_id: ID, error: {}, base_resp: { status_code: 0, status_msg: 'success' } },
+    refused: { base_resp: { status_code: 1000, status_msg: 'm' } },
     byStatus: true,
   },
   'minimax-2': {
@@ -67,6 +71,7 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
     submit: (url) => minimaxVideo.submit(wire, orderOf(url, 'MiniMax-H3', VIDEO).order, ATTEMPT),
     poll: (url) => minimaxVideo.poll(wire, orderOf(url, 'MiniMax-H3', VIDEO).reference),
     accepted: { task_id: ID, error: { message: '' } },
+    refused: { error: { type: 'server_error', message: 'm' } },
     byStatus: true,
   },
   dashscope: {
@@ -76,6 +81,7 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
       dashscopeVideo.submit(wire, orderOf(url, 'wan3.0-video', VIDEO).order, ATTEMPT),
     poll: (url) => dashscopeVideo.poll(wire, orderOf(url, 'wan3.0-video', VIDEO).reference),
     accepted: { output: { task_id: ID, task_status: 'PENDING' }, code: '', message: '' },
+    refused: { code: 'InternalError', message: 'm' },
     byStatus: true,
   },
   kling: {
@@ -84,6 +90,7 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
     submit: (url) => klingVideo.submit(wire, orderOf(url, 'kling-3.0', VIDEO).order, ATTEMPT),
     poll: (url) => klingVideo.poll(wire, orderOf(url, 'kling-3.0', VIDEO).reference),
     accepted: { code: 0, message: 'SUCCEED', data: { id: ID, status: 'submitted' } },
+    refused: { code: 5000, message: 'm' },
     byStatus: true,
   },
   'media-tasks': {
@@ -101,6 +108,7 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
       mediakitErase.submit(wire, orderOf(url, 'erase-video-subtitle', {}).order, ATTEMPT),
     poll: (url) => mediakitErase.poll(wire, orderOf(url, 'erase-video-subtitle', {}).reference),
     accepted: { success: true, task_id: ID, error: { code: '' } },
+    refused: { success: false, error: { code: 'InternalError' } },
     byStatus: true,
   },
   minutes: {
@@ -132,7 +140,7 @@ const OK = 20_000_000
 const UNKNOWN_ID = 45_000_001
 
 for (const [name, protocol] of Object.entries(PROTOCOLS)) {
-  const { submitAt, pollAt, submit, poll, accepted, byStatus } = protocol
+  const { submitAt, pollAt, submit, poll, accepted, refused, byStatus } = protocol
   const answering = async (t: TestContext, path: string, recorded: Recorded) =>
     (await startRecorded(t, () => ({ [path]: recorded }))).url
 
@@ -140,21 +148,34 @@ for (const [name, protocol] of Object.entries(PROTOCOLS)) {
     for (const type of ['text/plain', 'application/json; charset=utf-8', 'text/html']) {
       const code = byStatus ? {} : { code: OK }
       const url = await answering(t, submitAt, { body: accepted, type, ...code })
-      const { upstreamId } = await submit(url)
+      const { upstreamId, refusal } = await submit(url)
       if (name !== 'recognition') assert.equal(upstreamId, ID)
+      assert.equal(refusal, undefined)
     }
   })
 
   test(`${name}: an id is taken under a server error: the vendor has the task`, async (t) => {
     for (const status of [500, 502, 503, 504, 599]) {
       const recorded = { status, body: accepted, ...(byStatus ? {} : { code: OK }) }
-      const { upstreamId } = await submit(await answering(t, submitAt, recorded))
+      const { upstreamId, refusal } = await submit(await answering(t, submitAt, recorded))
       if (name !== 'recognition') assert.equal(upstreamId, ID)
+      // Only a poll tells whether it is the id of a task.
+      assert.equal(refusal?.details.status, status)
       for (const body of [{ error: 'overloaded' }, { id: '' }, undefined]) {
         const failure = await failureOf(submit(await answering(t, submitAt, { status, body })))
         assert.equal(failure.details.status, status)
       }
     }
+  })
+
+  test(`${name}: an id beside an error is doubted, one beside a refusal is none`, async (t) => {
+    if (!refused) return
+    const body = { ...accepted, ...refused }
+    const { upstreamId, refusal } = await submit(await answering(t, submitAt, { body }))
+    assert.equal(upstreamId, ID)
+    assert.ok(refusal)
+    const failure = await failureOf(submit(await answering(t, submitAt, { status: 400, body })))
+    assert.equal(failure.details.status, 400)
   })
 
   test(`${name}: an undocumented error without an id is a refusal`, async (t) => {

@@ -13,6 +13,7 @@ import {
   isUnknownTask,
   readSubmitted,
   readTaskStatus,
+  readUpstreamId,
   refuseEnvelope,
   submittedAs,
 } from './task-answer.ts'
@@ -37,6 +38,8 @@ export interface FoundTask<Settings> extends TaskReference<Settings> {
 
 export interface RestTasks<Settings extends TaskChannel> {
   readonly prepare: TaskDriver<Settings>['prepare']
+  /** Returns the task's id in the answer to its creation or to a poll. */
+  readonly id: (document: JsonObject) => unknown
   /** Returns the key of a request, where it is not the setting `api_key`. */
   readonly channel?: (settings: Settings, wire: Wire) => KeyedChannel
   /** The request that creates a task; an attempt's callback URL joins its body. */
@@ -44,8 +47,6 @@ export interface RestTasks<Settings extends TaskChannel> {
     readonly path: (order: TaskOrder<Settings>) => string
     readonly headers?: KeyedChannel['headers']
     readonly body: (order: TaskOrder<Settings>, attempt: TaskAttempt) => JsonObject
-    /** The member of the answer with the task's id. */
-    readonly id: string
     /** Returns the document of the answer. Throws the refusal that it states. */
     readonly read: (response: WireResponse, parameters: JsonObject) => Promise<JsonObject>
   }
@@ -69,6 +70,7 @@ export interface RestTasks<Settings extends TaskChannel> {
 /** Returns the driver's methods. */
 export function restTasks<Settings extends TaskChannel>({
   prepare,
+  id,
   channel = (settings) => ({ ...settings, api_key: settings.api_key ?? '' }),
   submit,
   poll,
@@ -82,10 +84,11 @@ export function restTasks<Settings extends TaskChannel>({
       const keyed = channel(order.settings, wire)
       const target = submit.headers ? { ...keyed, headers: submit.headers } : keyed
       const response = await sendWithKey(wire, target, 'POST', submit.path(order), body)
-      return await readSubmitted(response, async (read) => {
+      const readAnswer = async (read: WireResponse) => {
         const answer = await submit.read(read, order.parameters)
-        return submittedAs(answer[submit.id], read, answer)
-      })
+        return submittedAs(id(answer), read, answer)
+      }
+      return await readSubmitted(response, readAnswer, id)
     },
     async poll(wire, reference) {
       const path = poll.path(encodeURIComponent(reference.upstreamId), reference)
@@ -93,13 +96,16 @@ export function restTasks<Settings extends TaskChannel>({
       const response = await sendWithKey(wire, keyed, 'GET', path)
       if (await isUnknownTask(response)) return { state: 'gone' }
       const document = await poll.read(response)
-      refuseEnvelope(document.status, document[submit.id], document.error)
-      const verdict = poll.verdict?.(document)
-      if (verdict) return verdict
-      const task = poll.task?.(document, response.status) ?? document
-      const unfinished = readUnfinished(task)
-      if (unfinished) return withBill(unfinished, poll.isBilled?.(task))
-      return await result(task, { ...reference, wire })
+      refuseEnvelope(document.status, id(document), document.error)
+      const read = async () => {
+        const verdict = poll.verdict?.(document)
+        if (verdict) return verdict
+        const task = poll.task?.(document, response.status) ?? document
+        const unfinished = readUnfinished(task)
+        if (unfinished) return withBill(unfinished, poll.isBilled?.(task))
+        return await result(task, { ...reference, wire })
+      }
+      return withOtherId(await read(), id(document), reference)
     },
   }
 }
@@ -129,6 +135,16 @@ export function readUnfinished(task: JsonObject): TaskPoll | undefined {
 /** Returns the poll; a task that failed with the bill that its upstream states. */
 export function withBill(poll: TaskPoll, isBilled = false): TaskPoll {
   return poll.state === 'failed' && isBilled ? { ...poll, isBilled } : poll
+}
+
+/** Returns the poll with the id that its answer names, if that is not the task's. */
+export function withOtherId(
+  poll: TaskPoll,
+  named: unknown,
+  { upstreamId }: Pick<TaskReference<unknown>, 'upstreamId'>,
+): TaskPoll {
+  const otherId = readUpstreamId(named)
+  return otherId === undefined || otherId === upstreamId ? poll : { ...poll, otherId }
 }
 
 /** Reads `error`, whose code may be a number. */

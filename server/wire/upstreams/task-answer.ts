@@ -1,9 +1,17 @@
 /** Reads what vendors' answers about tasks have in common: ids, statuses, and unknown tasks. */
 
 import { Readable } from 'node:stream'
-import { asString, isObject, type JsonObject, member, tryParseJson } from '../../base/lib/json.ts'
+import {
+  asString,
+  isObject,
+  type JsonObject,
+  member,
+  tryParseJson,
+  writeJson,
+} from '../../base/lib/json.ts'
 import { isStatedError } from '../dialects/reported-error.ts'
 import { readErrorBody, UpstreamFailure } from './failure.ts'
+import { readJsonDocument } from './read-json.ts'
 import type { SubmittedTask } from './task-driver.ts'
 import type { WireResponse } from './wire.ts'
 
@@ -23,19 +31,37 @@ export function submittedAs(
 }
 
 /**
- * Reads the answer to a creation by `read`, also one that has the task under the status of a server
- * error: the vendor bills that task, and another route would make a second one.
+ * Reads the answer to a creation by `read`, also one that has an id beside an error, or under the
+ * status of a server error: the vendor may have the task and bill it, so that another route would
+ * make a second one; or the id is that of the request alone. A refusal of the request has no task.
  */
 export async function readSubmitted(
   response: WireResponse,
   read: (response: WireResponse) => Promise<SubmittedTask>,
+  idOf: (document: JsonObject) => unknown = () => undefined,
 ): Promise<SubmittedTask> {
   const { status, headers, room } = response
-  if (status < 500) return await read(response)
-  const bytes = await readErrorBody(response)
+  if (status >= 400 && status < 500) return await read(response)
+  const document = await readDocument(response)
+  const bytes = Buffer.from(document === undefined ? '' : writeJson(document))
   const readAs = (stated: number) =>
     read({ status: stated, headers, room, body: Readable.from([bytes]) })
-  return await readAs(200).catch(() => readAs(status))
+  const named = isObject(document) ? readUpstreamId(idOf(document)) : undefined
+  const taken = status < 500 ? undefined : await readAs(200).catch(() => undefined)
+  try {
+    return await readAs(status)
+  } catch (refusal) {
+    const upstreamId = taken?.upstreamId ?? named
+    if (upstreamId === undefined || !(refusal instanceof UpstreamFailure)) throw refusal
+    return { upstreamId, refusal }
+  }
+}
+
+const ANSWER_BYTES_MAX = 8 * 1024 * 1024
+
+async function readDocument(response: WireResponse): Promise<unknown> {
+  if (response.status < 400) return await readJsonDocument(response, ANSWER_BYTES_MAX)
+  return tryParseJson(await readErrorBody(response))
 }
 
 /**

@@ -68,6 +68,8 @@ export interface VendorCallback {
 
 export interface SubmittedTask {
   readonly upstreamId: string
+  /** The error in the same answer: the vendor has the task only if a poll finds it. */
+  readonly refusal?: UpstreamFailure
 }
 
 export interface TaskReference<Settings> {
@@ -84,7 +86,12 @@ export interface TaskReference<Settings> {
  * The state of a task as polled. `gone`: the upstream does not know the task. `result` is in the
  * neutral form of the kind; `facts` are now certain; `usage` is absent if the upstream stated none.
  */
-export type TaskPoll =
+export type TaskPoll = PolledState & {
+  /** The id in the answer, where it is not the one that was asked for. */
+  readonly otherId?: string
+}
+
+type PolledState =
   | { readonly state: 'queued' | 'processing' | 'gone' }
   | {
       readonly state: 'succeeded'

@@ -24,6 +24,7 @@ import type { TaskTimes } from './schedule.ts'
 import { renewTask } from './store.ts'
 import type { TaskSubmission } from './submission.ts'
 import type { ClaimedTask, TaskRow } from './task.ts'
+import { knownUpstreamIds } from './timeline-store.ts'
 
 export interface Engine {
   readonly sql: Sql
@@ -123,6 +124,20 @@ export function taskReferenceOf(
   const { recording_seconds: seconds } = request
   const measured = typeof seconds === 'number' ? { recordingSeconds: seconds } : {}
   return { settings, upstreamModel, upstreamId, parameters: request, ...measured }
+}
+
+/**
+ * Throws `failed` for an answer about another attempt's task, so that the task is polled on. An id
+ * that no attempt has may be one that a relay translates.
+ */
+export async function refuseOther(
+  { sql }: Pick<Engine, 'sql'>,
+  { channel_id: channelId, upstream_id }: Pick<ClaimedTask, 'channel_id' | 'upstream_id'>,
+  named: string | undefined,
+): Promise<void> {
+  if (named === undefined || named === upstream_id) return
+  if ((await knownUpstreamIds(sql, channelId, [named])).size === 0) return
+  throw new UpstreamFailure('failed', { message: `an answer about another task, ${named}` })
 }
 
 /** Renews the lease until the returned function is called. A lost lease stays lost. */

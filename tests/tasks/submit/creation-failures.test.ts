@@ -28,6 +28,8 @@ interface Vendor {
   readonly inside: Omit<Answer, 'status'>
   /** Whether a submission without an answer can be looked up. */
   readonly isFindable: boolean
+  /** The success with an id; absent where the id is the gateway's own. */
+  readonly success?: object
 }
 
 const ark = (code: string) => ({ error: { code, message: 'm', param: '', type: 'Error' } })
@@ -45,6 +47,7 @@ const VENDORS: Readonly<Record<string, Vendor>> = {
     error: ark,
     inside: { body: JSON.stringify(ark('InternalServiceError')) },
     isFindable: true,
+    success: { id: '<id>' },
   },
   'minimax-2': {
     upstream: 'minimax',
@@ -54,6 +57,7 @@ const VENDORS: Readonly<Record<string, Vendor>> = {
     error: minimax,
     inside: { body: JSON.stringify(base(1000)) },
     isFindable: false,
+    success: { task_id: '<id>' },
   },
   'minimax-1': {
     upstream: 'minimax',
@@ -63,6 +67,7 @@ const VENDORS: Readonly<Record<string, Vendor>> = {
     error: minimax,
     inside: { body: JSON.stringify(base(1033)) },
     isFindable: false,
+    success: { task_id: '<id>' },
   },
   minutes: {
     upstream: 'doubao-minutes',
@@ -72,6 +77,7 @@ const VENDORS: Readonly<Record<string, Vendor>> = {
     error: speech,
     inside: outcome('55000000'),
     isFindable: false,
+    success: { Data: { TaskID: '<id>' } },
   },
   recognition: {
     upstream: 'doubao-recognition',
@@ -135,8 +141,33 @@ function lossesOf(vendor: string, { error }: Vendor): readonly Script[] {
   ]
 }
 
-const GROUPS = ['refused', 'absent', 'found', 'dark'] as const
+const GROUPS = ['refused', 'absent', 'found', 'dark', 'unnamed', 'named'] as const
 type Group = (typeof GROUPS)[number]
+
+/** Every form of an id beside an error, and under a server error. */
+function namesOf({ error, inside, success }: Vendor): readonly Script[] {
+  if (!success) return []
+  const both = { ...success, ...error('InternalServiceError') }
+  const { body, headers } = inside
+  return [
+    {
+      answer: {
+        status: 200,
+        headers,
+        body: JSON.stringify({ ...JSON.parse(body ?? ''), ...success }),
+      },
+    },
+    {
+      answer: {
+        status: 200,
+        headers,
+        body: JSON.stringify({ ...both, ...JSON.parse(body ?? '') }),
+      },
+    },
+    ...[500, 502, 503].map((status) => ({ answer: { status, body: JSON.stringify(both) } })),
+    { answer: { status: 502, body: JSON.stringify(success) } },
+  ]
+}
 
 interface Case {
   readonly id: string
@@ -153,6 +184,8 @@ const CASES: readonly Case[] = Object.entries(VENDORS).flatMap(([vendor, facts])
     absent: losses,
     found: losses.map((loss) => ({ ...loss, takes: true })),
     dark: losses.map((loss) => ({ ...loss, takes: true, isDark: true })),
+    unnamed: namesOf(facts),
+    named: namesOf(facts).map((one) => ({ ...one, takes: true })),
   }
   return GROUPS.flatMap((group) =>
     scripts[group].map((script, index) => ({
@@ -247,9 +280,25 @@ describe('a creation that the vendor fails', () => {
     })
   }
 
-  for (const [name, { isFindable, type }] of Object.entries(VENDORS)) {
+  for (const [name, { isFindable, type, success }] of Object.entries(VENDORS)) {
     test(`${name}: its own error of any status, or a page, is a refusal: the next route`, () =>
       assertRefused(name, 'refused'))
+
+    if (success) {
+      test(`${name}: an error beside an id that is of no task is a refusal: the next route`, () =>
+        assertRefused(name, 'unnamed'))
+
+      test(`${name}: an error beside the id of a task is none: sent once`, async () => {
+        await forAll(name, 'named', async ({ id, script }, tenant) => {
+          const answer = await create(tenant, name, `${id}-both`)
+          assert.equal(answer.status, 200, `${id} ${JSON.stringify(script)}: ${answer.text}`)
+          const [task] = vendors.taken.filter(({ place }) => place === id)
+          if (type === 'video') assert.equal(answer.json.upstream_id, task?.id, id)
+          assert.equal(attemptsAt(id), 1, id)
+          assert.ok((await gateway.balance(tenant.accountId)).held > 0n)
+        })
+      })
+    }
 
     if (isFindable) {
       test(`${name}: a lost answer is looked up: absent, the next route`, () =>

@@ -304,10 +304,10 @@ function pathOf({ upstreamId }: TaskReference<ArkSettings>): string {
 export const arkVideo: TaskDriver<ArkSettings> = {
   ...restTasks<ArkSettings>({
     prepare,
+    id: ({ id }) => id,
     submit: {
       path: () => PATH,
       body: (order) => buildBody(withFlags(order)),
-      id: 'id',
       read: readCreated,
     },
     poll: {

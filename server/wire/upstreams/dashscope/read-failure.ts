@@ -16,7 +16,10 @@ const KINDS: readonly (readonly [RegExp, FailureKind])[] = [
   [/^(?:DataInspectionFailed|IPInfringement|Invalid(?:Parameter|URL|File))/, 'rejected'],
 ]
 
-/** Returns the document. Throws the error that it states, unless there is a task beside it. */
+/**
+ * Returns the document. Throws the error that it states, unless there is a task beside it: then the
+ * error is the task's. `request` is that of a creation, or of a call.
+ */
 export async function readDashscope(
   response: WireResponse,
   request?: unknown,
@@ -29,9 +32,10 @@ export async function readDashscope(
     )
   }
   const document = await readJsonAnswer(response)
-  const isTask = readUpstreamId(member(document.output, 'task_id')) !== undefined
-  if (asString(document.code) && !isTask)
-    throw describeDashscopeFailure(response.status, document, request)
+  const code = asString(document.code)
+  const isOfTask = request === undefined || /^success$/i.test(code ?? '')
+  const isTask = isOfTask && readUpstreamId(member(document.output, 'task_id')) !== undefined
+  if (code && !isTask) throw describeDashscopeFailure(response.status, document, request)
   return document
 }
 

@@ -114,11 +114,11 @@ function readListed(row: unknown): ListedTask {
 export const dashscopeVideo: TaskDriver<DashscopeSettings> = {
   ...restTasks<DashscopeSettings>({
     prepare: (order) => prepareVideo(order, takeVideoOrder(order, rulesOf(order))),
+    id: (document) => outputOf(document).task_id,
     submit: {
       path: () => CREATE,
       headers: { 'x-dashscope-async': 'enable' },
       body: buildBody,
-      id: 'task_id',
       read: async (response, request) => outputOf(await readCreation(response, request)),
     },
     poll: {

@@ -30,7 +30,7 @@ import type {
   TaskPoll,
   TaskReference,
 } from '../task-driver.ts'
-import type { Wire } from '../wire.ts'
+import type { Wire, WireResponse } from '../wire.ts'
 import { encodeSubmission, requireAbility } from './submission.ts'
 
 const FILE_BYTES_MAX = 64 * 1024 * 1024
@@ -69,12 +69,14 @@ async function submit(
     headers: recordingHeaders(settings, upstreamModel, uuidOf(attempt.id)),
     body: Buffer.from(JSON.stringify(encodeSubmission(parameters))),
   })
-  return await readSubmitted(response, async (read) => {
+  const idOf = ({ Data }: JsonObject) => member(Data, 'TaskID')
+  const readAnswer = async (read: WireResponse) => {
     const outcome = await readOutcome(read, parameters)
     if (outcome.state === 'failed') throw refuseRecording(outcome, parameters)
     const { document } = outcome
-    return submittedAs(member(document.Data, 'TaskID'), read, document)
-  })
+    return submittedAs(idOf(document), read, document)
+  }
+  return await readSubmitted(response, readAnswer, idOf)
 }
 
 async function poll(wire: Wire, reference: TaskReference<RecordingSettings>): Promise<TaskPoll> {

@@ -128,9 +128,13 @@ function pollPathOf({ settings, upstreamId, parameters = {} }: Reference): strin
 
 async function readCreated(response: WireResponse, parameters: JsonObject): Promise<JsonObject> {
   const document = await readKlingAnswer(response, parameters)
-  const data = isObject(document.data) ? document.data : document
-  const older = readUpstreamId(data.task_id)
-  return older === undefined ? data : { ...data, id: older }
+  return isObject(document.data) ? document.data : document
+}
+
+/** Returns the id in an answer, or in its member `data`, of either generation. */
+function idOf({ data, ...task }: JsonObject): unknown {
+  const found: unknown = Array.isArray(data) ? data[0] : (data ?? task)
+  return readUpstreamId(member(found, 'task_id')) ?? member(found, 'id')
 }
 
 /**
@@ -192,7 +196,8 @@ export const klingVideo: TaskDriver<KlingSettings> = {
   ...restTasks<KlingSettings>({
     channel: keyOf,
     prepare: (order) => prepareVideo(order, take(order)),
-    submit: { path: createPathOf, body: buildBody, id: 'id', read: readCreated },
+    id: idOf,
+    submit: { path: createPathOf, body: buildBody, read: readCreated },
     poll: {
       path: (_, reference) => pollPathOf(reference),
       read: readKlingAnswer,

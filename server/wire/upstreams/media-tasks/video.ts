@@ -5,7 +5,7 @@ import { readDecimal } from '../../dialects/usage/read-count.ts'
 import { readStatedCost } from '../../dialects/usage/stated-cost.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { readJsonAnswer } from '../read-json.ts'
-import { listPages, readUnfinished, withBill } from '../rest-tasks.ts'
+import { listPages, readUnfinished, withBill, withOtherId } from '../rest-tasks.ts'
 import {
   isUnknownTask,
   readSubmitted,
@@ -67,13 +67,17 @@ async function poll(wire: Wire, reference: Reference): Promise<TaskPoll> {
   await refuseStatus(response)
   const document = await readJsonAnswer(response)
   const status = meaningOf(template, at(document, template.poll.status))
+  const named = atFirst(document, template.submit.id)
   // Answers in an operator's own form may have no id.
-  if (!settings.template) refuseEnvelope(status, atFirst(document, template.submit.id))
+  if (!settings.template) refuseEnvelope(status, named)
   const message = readWords(atFirst(document, template.poll.error))
   const unfinished = readUnfinished({ status, error: { message } })
-  if (unfinished) return withBill(unfinished, isBilled(template, document, response))
-  if (template.output.path === undefined) return readSuccess(settings, document, response)
-  return await fetchOutput(wire, settings, { ...about, path: template.output.path })
+  const read = unfinished
+    ? withBill(unfinished, isBilled(template, document, response))
+    : template.output.path === undefined
+      ? readSuccess(settings, document, response)
+      : await fetchOutput(wire, settings, { ...about, path: template.output.path })
+  return withOtherId(read, named, reference)
 }
 
 /**
@@ -229,11 +233,13 @@ export const mediaVideo: TaskDriver<MediaSettings> = {
     const { method, path, id } = template.submit
     const body = renderBody(bodyOf(order), values)
     const response = await send(wire, order.settings, { method, path, values, body })
-    return await readSubmitted(response, async (read) => {
+    const idOf = (document: JsonObject) => atFirst(document, id)
+    const readAnswer = async (read: WireResponse) => {
       await refuseStatus(read, order.parameters)
       const document = await readJsonAnswer(read)
-      return submittedAs(atFirst(document, id), read, document)
-    })
+      return submittedAs(idOf(document), read, document)
+    }
+    return await readSubmitted(response, readAnswer, idOf)
   },
   poll,
   methodsOf,

@@ -52,10 +52,10 @@ function countSeconds(duration: unknown): number {
 export const mediakitErase: TaskDriver<MediakitSettings> = {
   ...restTasks<MediakitSettings>({
     prepare,
+    id: ({ task_id: id }) => id,
     submit: {
       path: ({ upstreamModel }) => `/api/v1/tools/${upstreamModel}`,
       body: ({ parameters: { video_url } }, { id }) => ({ video_url, client_token: id }),
-      id: 'task_id',
       read: readMediakitAnswer,
     },
     poll: { path: (id) => `/api/v1/tasks/${id}`, read: readMediakitTask },

@@ -140,10 +140,10 @@ async function readSuccess(
 export const videoV1 = withoutRefusedUrl(
   restTasks({
     prepare,
+    id: ({ task_id: id }) => id,
     submit: {
       path: () => '/v1/video_generation',
       body: buildBody,
-      id: 'task_id',
       read: readMinimaxAnswer,
     },
     poll: {

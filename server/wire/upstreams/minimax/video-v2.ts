@@ -121,10 +121,10 @@ function taskOf(document: JsonObject, status: number): JsonObject {
 export const videoV2 = withoutRefusedUrl(
   restTasks({
     prepare,
+    id: ({ task_id: id, task }) => id ?? member(task, 'id'),
     submit: {
       path: () => '/v2/video_generation',
       body: buildBody,
-      id: 'task_id',
       read: readMinimaxAnswer,
     },
     poll: {

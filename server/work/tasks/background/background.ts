@@ -2,6 +2,7 @@
 
 import type { Context } from '../../../base/http/context.ts'
 import { GatewayError } from '../../../base/lib/errors.ts'
+import { asString, member } from '../../../base/lib/json.ts'
 import type { Caller } from '../../../money/accounts/accounts.ts'
 import type { Channel } from '../../../money/catalog/catalog.ts'
 import type { Relay } from '../../../wire/dialects/relay.ts'
@@ -10,7 +11,7 @@ import type { DeliveredStream } from '../../pipeline/answer/deliver.ts'
 import type { StreamAnswer } from '../../pipeline/answer/open-answer.ts'
 import { toGatewayError } from '../../pipeline/refusal.ts'
 import type { ResolvedCall } from '../../pipeline/request/resolve.ts'
-import { type Engine, openChannel } from '../engine.ts'
+import { type Engine, openChannel, refuseOther } from '../engine.ts'
 import { applyPolled, rescheduleFailed } from '../next-poll.ts'
 import { claimOne } from '../queue-store.ts'
 import { isTerminal, type TaskRow } from '../task.ts'
@@ -80,6 +81,7 @@ export function createBackgroundTasks(engine: Engine): BackgroundTasks {
     async read(task, document) {
       if (isTerminal(task.state)) return
       try {
+        await refuseOther(engine, task, asString(member(document, 'id')))
         const vendor = readState(document)
         if (vendor.state === 'ended') await settleNow(engine, task, vendor.ended)
       } catch (error) {

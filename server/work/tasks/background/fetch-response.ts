@@ -1,6 +1,6 @@
 /** Fetches or cancels a background response at its vendor. */
 
-import { tryParseJson } from '../../../base/lib/json.ts'
+import { asString, member, tryParseJson } from '../../../base/lib/json.ts'
 import { readResponseStatus } from '../../../wire/dialects/responses/read-status.ts'
 import {
   classifyStatus,
@@ -8,9 +8,10 @@ import {
   readRetryAfter,
   UpstreamFailure,
 } from '../../../wire/upstreams/failure.ts'
+import { isUnknownTask } from '../../../wire/upstreams/task-answer.ts'
 import { readAtMost } from '../../pipeline/answer/read-at-most.ts'
 import { openRoom } from '../../pipeline/answer/receive-whole.ts'
-import { type Engine, openChannel, openTaskWire, POLL_TOTAL_MS } from '../engine.ts'
+import { type Engine, openChannel, openTaskWire, POLL_TOTAL_MS, refuseOther } from '../engine.ts'
 import type { ClaimedTask } from '../task.ts'
 import { type EndedResponse, tooLarge } from './settle-response.ts'
 
@@ -31,10 +32,7 @@ export async function askVendor(
   const wire = openTaskWire(engine, task, engine.times.pollTimeoutMs, POLL_TOTAL_MS)
   const response = await request(wire, settings, { action, id: task.upstream_id, query: '' })
   const { status, headers } = response
-  if (status === 404) {
-    await readErrorBody(response)
-    return { state: 'gone' }
-  }
+  if (await isUnknownTask(response)) return { state: 'gone' }
   if (status >= 400) {
     await readErrorBody(response)
     const retryAfterSeconds = readRetryAfter(headers)
@@ -43,7 +41,10 @@ export async function askVendor(
   const room = openRoom(engine.services, task.account_id)
   try {
     const body = await readAtMost(response.body, room)
-    return body ? readState(tryParseJson(body)) : { state: 'ended', ended: tooLarge(task) }
+    if (!body) return { state: 'ended', ended: tooLarge(task) }
+    const document = tryParseJson(body)
+    await refuseOther(engine, task, asString(member(document, 'id')))
+    return readState(document)
   } finally {
     room.release()
   }

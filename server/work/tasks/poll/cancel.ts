@@ -21,7 +21,7 @@ import { applyPolled, rescheduleFailed } from '../next-poll.ts'
 import { claimOne } from '../queue-store.ts'
 import type { ClaimedTask, TaskRow } from '../task.ts'
 import { addEvent, markCancelSent } from '../timeline-store.ts'
-import { CANCELLED, DRIVEN, polledOf } from './worker.ts'
+import { CANCELLED, DRIVEN, polledOf, pollOwn } from './worker.ts'
 
 /** Cancels a queued task. Rejects with 409 if it is not queued, 502 if its state is unknown. */
 export async function cancelTask(engine: Engine, row: TaskRow): Promise<void> {
@@ -64,9 +64,9 @@ async function cancelAtUpstream(
 }
 
 async function cancelDriven(engine: Engine, task: ClaimedTask): Promise<boolean> {
-  const { driver, wire, settings } = await openTaskUpstream(engine, task)
-  const reference = taskReferenceOf(task, settings)
-  const before = await driver.poll(wire, reference)
+  const upstream = await openTaskUpstream(engine, task)
+  const { driver, wire, settings } = upstream
+  const before = await pollOwn(engine, task, upstream)
   if (before.state !== 'queued') {
     await applyPolled(engine, task, DRIVEN, polledOf(engine, task, before))
     // An earlier cancel was taken, though its answer was lost.
@@ -75,10 +75,10 @@ async function cancelDriven(engine: Engine, task: ClaimedTask): Promise<boolean>
   if (!(await markCancelSent(engine.sql, task))) return false
   await addEvent(engine.sql, task.id, 'cancel_sent')
   failpoint('task-cancel')
-  const isTaken = await driver.cancel?.(wire, reference)
+  const isTaken = await driver.cancel?.(wire, taskReferenceOf(task, settings))
   failpoint('task-cancelled')
   const cancelled = { ...task, cancel_sent_at: isTaken ? new Date() : task.cancel_sent_at }
-  const polled = await driver.poll(wire, reference)
+  const polled = await pollOwn(engine, task, upstream)
   // Otherwise a single 404 for a task that goes on would end it as cancelled, and uncharged.
   const goesOn = polled.state === 'queued' || polled.state === 'processing'
   if (isTaken === false && goesOn) await markCancelSent(engine.sql, task, false)

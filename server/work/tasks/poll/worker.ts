@@ -9,7 +9,14 @@ import type { TaskPoll } from '../../../wire/upstreams/task-driver.ts'
 import { RESPONSE } from '../background/poll-response.ts'
 import { askModel } from '../calls/ask-model.ts'
 import { makeCall } from '../calls/make-call.ts'
-import { type Engine, keepLease, openTaskUpstream, taskReferenceOf } from '../engine.ts'
+import {
+  type Engine,
+  keepLease,
+  openTaskUpstream,
+  refuseOther,
+  type TaskUpstream,
+  taskReferenceOf,
+} from '../engine.ts'
 import { finish, hideInEnding } from '../finish/finish.ts'
 import { type Polled, type PollOutcome, pollWork, type UpstreamWork } from '../next-poll.ts'
 import {
@@ -129,8 +136,8 @@ async function pollTask(engine: Engine, task: ClaimedTask): Promise<PollOutcome>
 /** The work of a driver. */
 export const DRIVEN: UpstreamWork = {
   async poll(engine, task) {
-    const { driver, wire, settings } = await openTaskUpstream(engine, task)
-    return polledOf(engine, task, await driver.poll(wire, taskReferenceOf(task, settings)))
+    const upstream = await openTaskUpstream(engine, task)
+    return polledOf(engine, task, await pollOwn(engine, task, upstream))
   },
   async whenGone(engine, task) {
     // Our own cancellation may erase the task at the vendor.
@@ -141,6 +148,17 @@ export const DRIVEN: UpstreamWork = {
   async whenExpired(engine, task) {
     await finish(engine, task, EXPIRED, { unchargedReason: 'expired' })
   },
+}
+
+/** Polls the task. Rejects with `failed` for an answer about another one. */
+export async function pollOwn(
+  engine: Engine,
+  task: ClaimedTask,
+  { driver, wire, settings }: TaskUpstream,
+): Promise<TaskPoll> {
+  const poll = await driver.poll(wire, taskReferenceOf(task, settings))
+  await refuseOther(engine, task, poll.otherId)
+  return poll
 }
 
 /** Returns the state that a driver has read. An end includes the follow-up call to a model. */

@@ -16,6 +16,7 @@ import {
 import type { ClaimedTask } from '../task.ts'
 import { countUnresolved, knownUpstreamIds } from '../timeline-store.ts'
 import { findSource } from '../view-store.ts'
+import { judgeAnswer } from './judge-answer.ts'
 import type { PlannedRoute } from './plan.ts'
 import { type RecoveryMethod, recoveryMethodOf } from './recovery-method.ts'
 
@@ -105,8 +106,10 @@ async function repeatSubmission(
   const restored = order ?? (await restoreOrder(engine, task, settings))
   if (!restored) return { kind: 'blind' }
   try {
-    const { upstreamId } = await driver.submit(wire, restored, attempt)
-    return { kind: 'found', upstreamId, method: 'repeated' }
+    const submitted = await driver.submit(wire, restored, attempt)
+    const refusal = await judgeAnswer(engine, task, submitted)
+    if (refusal) throw refusal
+    return { kind: 'found', upstreamId: submitted.upstreamId, method: 'repeated' }
   } catch (error) {
     const failure = error instanceof UpstreamFailure ? readCreationFailure(error) : undefined
     if (failure?.kind === 'rejected') return { kind: 'absent', refusal: failure }

@@ -11,10 +11,8 @@ import type { ClaimedTask } from '../task.ts'
 import { addEvent } from '../timeline-store.ts'
 import { type Finding, findLostSubmission } from './find-lost.ts'
 import type { PlannedRoute } from './plan.ts'
-import { type RecoveryMethod, recoveryMethodOf } from './recovery-method.ts'
+import { LOOK_UP_PAUSES, type RecoveryMethod, recoveryMethodOf } from './recovery-method.ts'
 
-/** Pauses before each lookup, in poll intervals: a new task may not be listed immediately. */
-const PAUSES = [0, 0.5, 1]
 /** The methods that state for certain that there is no task. */
 const ASKS: ReadonlySet<RecoveryMethod> = new Set(['own_id', 'repeated', 'list'])
 
@@ -37,7 +35,7 @@ export async function lookUpSubmission(
   )
   if (!ASKS.has(method)) return { kind: 'unknown', method }
   let absent: Extract<Finding, { kind: 'absent' }> | undefined
-  for (const pause of PAUSES) {
+  for (const pause of LOOK_UP_PAUSES) {
     await sleep(pause * engine.times.pollMsMin)
     // Read again, because a vendor callback may have named the id.
     const task = (await readClaimedTask(engine.sql, sent).catch(() => undefined)) ?? sent

@@ -24,6 +24,7 @@ import {
 } from '../store.ts'
 import type { ClaimedTask } from '../task.ts'
 import { addEvent, addUnchargedCost } from '../timeline-store.ts'
+import { judgeAnswer } from './judge-answer.ts'
 import { lookUpSubmission, recordAbsence } from './look-up.ts'
 import { type AnswerToKeep, keepTaskAnswer, markUnknown } from './mark-unknown.ts'
 import type { Plan, PlannedRoute } from './plan.ts'
@@ -142,10 +143,11 @@ async function attempt(
   const wire = openTaskWire(engine, task, engine.times.submitTimeoutMs)
   try {
     const vendorAttempt = vendorAttemptOf(engine, { driver, ...order }, task.attempt_id)
-    const { upstreamId } = await driver.submit(wire, order, vendorAttempt)
+    const submitted = await driver.submit(wire, order, vendorAttempt)
     failpoint('task-sent')
-    reportAttempt(route, undefined, engine.services, task)
-    return upstreamId
+    const refusal = await judgeAnswer(engine, task, submitted)
+    reportAttempt(route, refusal, engine.services, task)
+    return refusal ?? submitted.upstreamId
   } catch (error) {
     // After an unexpected error the upstream may have accepted the request.
     const failure =
