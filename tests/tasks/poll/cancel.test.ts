@@ -151,10 +151,17 @@ describe('cancelling a task', () => {
     }
   })
 
-  test('a task whose cancel was refused is charged, even if it is once unknown', async () => {
+  for (const [how, vendorStatus, status] of [
+    ['refused', 409, 409],
+    ['not answered', 500, 502],
+  ] as const)
+    test(`a task whose cancel was ${how} is charged, even if it is once unknown`, () =>
+      assertCharged(vendorStatus, status))
+
+  async function assertCharged(vendorStatus: number, status: number): Promise<void> {
     const { tenant, created, vendorTask, cancel, id } = await begin()
-    stage.vendor.fail('DELETE', 409, 'InvalidAction.RunningTaskDeletion')
-    assert.equal((await cancel()).status, 409)
+    stage.vendor.fail('DELETE', vendorStatus, 'InvalidAction.RunningTaskDeletion')
+    assert.equal((await cancel()).status, status)
     stage.vendor.tasks.delete(vendorTask.id)
     const isPoll = (one: string) => one.startsWith('GET') && one.endsWith(vendorTask.id)
     const polls = () => stage.vendor.requests.filter(isPoll).length
@@ -165,7 +172,7 @@ describe('cancelling a task', () => {
     vendorTask.status = 'succeeded'
     await stage.until(tenant, id, 'succeeded')
     assert.equal((await stage.gateway.record(created, tenant.key)).charged, CHARGE)
-  })
+  }
 
   test('a task that vanished after our cancel was finished: a cost of ours, not of the caller', async () => {
     const { tenant, vendorTask, cancel, id } = await begin()

@@ -75,11 +75,15 @@ async function cancelDriven(engine: Engine, task: ClaimedTask): Promise<boolean>
   if (!(await markCancelSent(engine.sql, task))) return false
   await addEvent(engine.sql, task.id, 'cancel_sent')
   failpoint('task-cancel')
-  const isTaken = await driver.cancel?.(wire, taskReferenceOf(task, settings))
+  // Otherwise a single 404 for a task that goes on would end it as cancelled, and uncharged.
+  const forget = async (error: unknown): Promise<never> => {
+    await markCancelSent(engine.sql, task, false)
+    throw error
+  }
+  const isTaken = await driver.cancel?.(wire, taskReferenceOf(task, settings)).catch(forget)
   failpoint('task-cancelled')
   const cancelled = { ...task, cancel_sent_at: isTaken ? new Date() : task.cancel_sent_at }
   const polled = await pollOwn(engine, task, upstream)
-  // Otherwise a single 404 for a task that goes on would end it as cancelled, and uncharged.
   const goesOn = polled.state === 'queued' || polled.state === 'processing'
   if (isTaken === false && goesOn) await markCancelSent(engine.sql, task, false)
   // Some vendors report a cancelled task as failed.
