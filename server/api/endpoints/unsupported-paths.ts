@@ -4,7 +4,7 @@ import type { PathHint } from '../../base/http/router.ts'
 
 const STATEFUL = 'send the whole conversation to POST /v1/responses or /v1/chat/completions'
 
-/** What Google's API has beside models, under either version and below the path of uploads. */
+/** Paths of Google's API beside models, under either version and below the path of uploads. */
 const GOOGLES =
   /^\/(?:upload\/v1|v1beta\/files|v1(?:beta)?\/(?:cached|fileSearch|tuned|interactions))/
 
