@@ -1,15 +1,17 @@
 /** Answers about tasks in forms that no vendor documents, through the driver of each protocol. */
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { arkVideo } from '../../server/wire/upstreams/ark/video.ts'
 import { dashscopeVideo } from '../../server/wire/upstreams/dashscope/video.ts'
 import { doubaoMinutesDriver } from '../../server/wire/upstreams/doubao-minutes/minutes.ts'
 import { doubaoRecognitionDriver } from '../../server/wire/upstreams/doubao-recognition/recognition.ts'
-import type { UpstreamFailure } from '../../server/wire/upstreams/failure.ts'
+import { readErrorBody, UpstreamFailure } from '../../server/wire/upstreams/failure.ts'
 import { klingVideo } from '../../server/wire/upstreams/kling/video.ts'
 import { mediaVideo } from '../../server/wire/upstreams/media-tasks/video.ts'
 import { mediakitErase } from '../../server/wire/upstreams/mediakit/erase.ts'
 import { minimaxVideo } from '../../server/wire/upstreams/minimax/video.ts'
+import { readSubmitted } from '../../server/wire/upstreams/task-answer.ts'
 import type { SubmittedTask, TaskPoll } from '../../server/wire/upstreams/task-driver.ts'
 import { type Recorded, startRecorded, wire } from './recording-vendor.ts'
 
@@ -241,4 +243,14 @@ test('ark: an error in place of a task names its reason', async (t) => {
   }))
   const failure = await failureOf(arkVideo.poll(wire, orderOf(url, 'seedance', VIDEO).reference))
   assert.deepEqual([failure.kind, failure.message], ['channel_fault', 'the key has ended'])
+})
+
+test('the words of a server error reach its reader, also if they are no JSON', async () => {
+  const body = Readable.from([Buffer.from('overloaded')])
+  const failure = await failureOf(
+    readSubmitted({ status: 503, headers: {}, body }, async (response) => {
+      throw new UpstreamFailure('unknown', { message: String(await readErrorBody(response)) })
+    }),
+  )
+  assert.equal(failure.message, 'overloaded')
 })

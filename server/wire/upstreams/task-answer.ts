@@ -42,8 +42,7 @@ export async function readSubmitted(
 ): Promise<SubmittedTask> {
   const { status, headers, room } = response
   if (status >= 400 && status < 500) return await read(response)
-  const document = await readDocument(response)
-  const bytes = Buffer.from(document === undefined ? '' : writeJson(document))
+  const { document, bytes } = await readBody(response)
   const readAs = (stated: number) =>
     read({ status: stated, headers, room, body: Readable.from([bytes]) })
   const named = isObject(document) ? readUpstreamId(idOf(document)) : undefined
@@ -59,9 +58,14 @@ export async function readSubmitted(
 
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024
 
-async function readDocument(response: WireResponse): Promise<unknown> {
-  if (response.status < 400) return await readJsonDocument(response, ANSWER_BYTES_MAX)
-  return tryParseJson(await readErrorBody(response))
+/** Returns the body, and what it says as JSON. An error's words may be another text. */
+async function readBody(response: WireResponse) {
+  if (response.status >= 400) {
+    const bytes = await readErrorBody(response)
+    return { document: tryParseJson(bytes), bytes }
+  }
+  const document = await readJsonDocument(response, ANSWER_BYTES_MAX)
+  return { document, bytes: Buffer.from(document === undefined ? '' : writeJson(document)) }
 }
 
 /**
