@@ -2,6 +2,8 @@
 import { executionAsyncResource } from 'node:async_hooks'
 import cluster from 'node:cluster'
 import { availableParallelism } from 'node:os'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 
 /** Helper threads of the engine; more of them than free cores would delay everything else. */
 const HELPERS_MAX = 4
@@ -10,8 +12,6 @@ const HELPERS_MAX = 4
 export const ENGINE_FLAGS = [
   '--min-semi-space-size=16',
   '--max-semi-space-size=48',
-  '--no-allocation-site-pretenuring',
-  '--expose-gc',
   `--v8-pool-size=${Math.min(HELPERS_MAX, Math.max(1, availableParallelism() - 1))}`,
 ]
 
@@ -32,8 +32,7 @@ export const ENGINE_ENVIRONMENT = {
  * stays as it is. Workers start with those of their supervisor.
  */
 export function restartWithFlags(): void {
-  const present = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)]
-  const missing = ENGINE_FLAGS.filter((flag) => !present.some((one) => isSameFlag(one, flag)))
+  const missing = ENGINE_FLAGS.filter((flag) => !hasFlag(flag))
   const hasEnvironment = Object.keys(ENGINE_ENVIRONMENT).every((name) => name in process.env)
   if (missing.length === 0 && hasEnvironment) return
   // A process with a channel to its parent would lose it.
@@ -43,6 +42,21 @@ export function restartWithFlags(): void {
   const args = [...process.execArgv, ...missing, script, ...process.argv.slice(2)]
   const env = { ...ENGINE_ENVIRONMENT, ...process.env }
   process.execve(process.execPath, [node ?? process.execPath, ...args], env)
+}
+
+/**
+ * Sets what can be set while the engine runs: that objects start their lives young wherever they
+ * are created, and `globalThis.gc`. As flags of the process both would make the engine discard
+ * the compiled form of Node's own modules, and compile them anew in each start, so they are set
+ * once the gateway's modules are loaded. Flags that the operator has set stay.
+ */
+export function setLateFlags(): void {
+  const flag = '--no-allocation-site-pretenuring'
+  if (!hasFlag(flag)) setFlagsFromString(flag)
+  if (globalThis.gc !== undefined) return
+  setFlagsFromString('--expose-gc')
+  globalThis.gc = runInNewContext('gc')
+  setFlagsFromString('--no-expose-gc')
 }
 
 const keptTicks: object[] = []
@@ -58,6 +72,12 @@ const keptTicks: object[] = []
 export function keepTickShape(): readonly object[] {
   process.nextTick(() => keptTicks.push(executionAsyncResource()))
   return keptTicks
+}
+
+/** True if the process was started with the flag, whatever its value. */
+function hasFlag(flag: string): boolean {
+  const present = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)]
+  return present.some((one) => isSameFlag(one, flag))
 }
 
 function isSameFlag(one: string, other: string): boolean {

@@ -7,6 +7,7 @@ import type {
   SupervisorMessage,
   WorkerMessage,
 } from '../../../server/base/workers/messages.ts'
+import { setLateFlags } from '../../lib/engine-flags.ts'
 import { createNotices, logWarnings, type ServeNotices } from '../../lib/notices.ts'
 import { port } from '../../lib/parse.ts'
 
@@ -78,7 +79,10 @@ async function serve(options: ServeOptions): Promise<void> {
   // Awaited once the rest is loaded.
   opening.catch(() => undefined)
   const gateway = await import('../../../server/main.ts')
-    .then(({ serve: start }) => start(config, undefined, opening))
+    .then(({ serve: start }) => {
+      setLateFlags()
+      return start(config, undefined, opening)
+    })
     .catch(quitWith(notices))
   const started: WorkerMessage = { tributary: 'started', isDemo: gateway.demo !== undefined }
   process.send?.(started)

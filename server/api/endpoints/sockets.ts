@@ -2,11 +2,15 @@
  * WebSockets of callers. A request for one runs through the listener like any other, so that it is
  * authenticated, refused and logged in the same way; its endpoint may then take the connection.
  */
-import { type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { accountOf, type Context } from '../../base/http/context.ts'
 import type { Upgraded } from '../../base/http/drain.ts'
+import {
+  type IncomingMessage,
+  type Server,
+  ServerResponse,
+} from '../../base/lib/process/node-http.ts'
 
 /** The part of an open WebSocket's owner that a shutdown needs to end it. */
 export interface SocketUser {

@@ -2,10 +2,11 @@
  * Metrics in Prometheus' format, on a port of their own. Labels are bounded: no key, account,
  * request or task id is ever a label.
  */
-import { createServer, type Server } from 'node:http'
+
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { createMemory, type Memory } from '../../base/lib/memory/memory.ts'
 import { explainListening } from '../../base/lib/process/explain-listening.ts'
+import { createServer, type Server } from '../../base/lib/process/node-http.ts'
 import type { PipelineMetrics } from '../../work/pipeline/pipeline-metrics.ts'
 import { createCallMetrics } from './call-metrics.ts'
 import { createFileMetrics } from './file-metrics.ts'

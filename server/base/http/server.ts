@@ -3,15 +3,15 @@
  * docs/decisions explains the choice against a framework: the data path needs raw bodies and
  * streams, with its own limits.
  */
+import type { Socket } from 'node:net'
+import { newRequestId } from '../lib/ids.ts'
 import {
   createServer,
   type IncomingMessage,
   type Server,
   type ServerResponse,
   STATUS_CODES,
-} from 'node:http'
-import type { Socket } from 'node:net'
-import { newRequestId } from '../lib/ids.ts'
+} from '../lib/process/node-http.ts'
 import { watchSlowReaders } from './connections/slow-readers.ts'
 import { watchSlowUploads } from './connections/slow-uploads.ts'
 import { watchUnused } from './connections/unused.ts'

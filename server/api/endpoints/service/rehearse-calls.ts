@@ -4,9 +4,13 @@
  * stored.
  */
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createListener } from '../../../base/http/listener.ts'
 import { newId } from '../../../base/lib/ids.ts'
+import {
+  createServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from '../../../base/lib/process/node-http.ts'
 import { createFairSlots } from '../../../base/lib/queues/fair-slots.ts'
 import { createApiKey, presentKey } from '../../../base/lib/secrets/api-key.ts'
 import type { Model } from '../../../money/catalog/catalog.ts'

@@ -28,7 +28,7 @@ export interface HeapCollector {
 }
 
 const COLLECTOR: HeapCollector = {
-  /** Does nothing in a process without the flag `--expose-gc`. */
+  /** Does nothing in a process without `globalThis.gc`, which `serve` sets. */
   collect: (type) => void globalThis.gc?.({ type }),
   bufferBytes: () => getHeapStatistics().external_memory,
   release: openPageRelease(),

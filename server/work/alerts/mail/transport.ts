@@ -1,5 +1,4 @@
 /** Sends one mail over SMTP. */
-import { createTransport } from 'nodemailer'
 import { oneLine } from '../../../base/lib/text/one-line.ts'
 import { isMailAddress, type Mailbox, type SmtpServer } from '../../../base/lib/text/smtp-url.ts'
 
@@ -39,7 +38,7 @@ export async function sendMail(
   if (!isMailAddress(mail.address)) {
     return { sent: false, error: 'mail cannot be sent to this address', isFinal: true }
   }
-  const transport = openTransport(server)
+  const transport = await openTransport(server)
   const limit = AbortSignal.timeout(totalMs)
   try {
     const { response } = await transport.sendMail({
@@ -64,7 +63,7 @@ export async function sendMail(
 
 /** Connects and signs in without sending. Resolves with what went wrong, or undefined. */
 export async function checkMail(server: SmtpServer): Promise<string | undefined> {
-  const transport = openTransport(server)
+  const transport = await openTransport(server)
   try {
     await transport.verify()
     return undefined
@@ -76,7 +75,9 @@ export async function checkMail(server: SmtpServer): Promise<string | undefined>
   }
 }
 
-function openTransport({ host, port, security, user, password }: SmtpServer) {
+/** Loads the mail client with the first mail: most gateways send none. */
+async function openTransport({ host, port, security, user, password }: SmtpServer) {
+  const { createTransport } = await import('nodemailer')
   return createTransport({
     host,
     port,

@@ -2,7 +2,7 @@
  * A response whose events are messages of a WebSocket: one message for each event of a stream, and
  * for an error document one `error` event with its status.
  */
-import { type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http'
+
 import {
   isObject,
   type JsonObject,
@@ -11,6 +11,11 @@ import {
   tryParseJson,
   writeJson,
 } from '../../../../base/lib/json.ts'
+import {
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  ServerResponse,
+} from '../../../../base/lib/process/node-http.ts'
 import { listResponseEvents } from '../../../../wire/dialects/responses/unfold-body.ts'
 import { createSseParser } from '../../../../wire/dialects/sse.ts'
 

@@ -2,7 +2,6 @@
  * A WebSocket of the Responses dialect (docs/protocols/openai.md#responses): each `response.create`
  * is a call of POST /v1/responses through the listener, with its hold, record and log line.
  */
-import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import { ERRORS, GatewayError, invalidField } from '../../../../base/lib/errors.ts'
@@ -14,6 +13,7 @@ import {
   tryParseJson,
   writeJson,
 } from '../../../../base/lib/json.ts'
+import { IncomingMessage } from '../../../../base/lib/process/node-http.ts'
 import { SHARED_BYTES } from '../../../../base/lib/queues/loop-share.ts'
 import type { JsonFields } from '../../../../wire/dialects/json-scan.ts'
 import {
