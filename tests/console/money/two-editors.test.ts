@@ -100,11 +100,16 @@ describe('two editors', { skip: noBrowser }, () => {
     await field.waitFor()
     const path = '/operator/channels/test-openai'
     const before = await (await page.request.get(`${stage.url}/admin/v1${path}`)).json()
-    await page.route(`**${path}`, (route) =>
-      route.request().method() === 'GET' ? route.fulfill({ json: before }) : route.continue(),
-    )
+    // The save of the first value ends once the second is typed.
+    const typed = Promise.withResolvers<void>()
+    await page.route(`**${path}`, async (route) => {
+      if (route.request().method() !== 'GET') return await route.continue()
+      await typed.promise
+      await route.fulfill({ json: before })
+    })
     for (const value of ['11', '12']) {
       await field.fill(value)
+      if (value === '12') typed.resolve()
       const answer = page.waitForResponse((one) => one.request().method() === 'PUT')
       await confirm(page)
       assert.equal((await answer).status(), 200)

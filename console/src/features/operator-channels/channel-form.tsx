@@ -89,7 +89,10 @@ function SettingsForm({ id, upstream, channel, onSaved, children }: SettingsForm
     const revision = opened?.revision
     const request = { params: { channel_id: id }, body, isNew: !opened, revision }
     const saved = await change.mutateAsync(request)
-    if (opened) setForm(start(saved))
+    // What was typed while the save was under way stays, above what is stored now.
+    if (opened) {
+      setForm((now) => (now.values === values ? start(saved) : { ...now, opened: saved }))
+    }
     notifyDone(t('saved', { id }))
     onSaved(id)
   }
