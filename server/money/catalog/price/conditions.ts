@@ -232,7 +232,8 @@ function toNumber(fact: Facts[string]): number | undefined {
 }
 const NUMBER = /^[+-]?\d{1,15}(?:\.\d{0,15})?(?:e[+-]?\d{1,2})?$/
 
-function toBoolean(fact: Facts[string]): boolean | undefined {
+/** Returns the boolean that vendors read; undefined for any other word. */
+export function toBoolean(fact: Facts[string]): boolean | undefined {
   const word = wordOf(fact)
   if (TRUE.has(word)) return true
   return FALSE.has(word) ? false : undefined

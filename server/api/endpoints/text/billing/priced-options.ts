@@ -11,6 +11,7 @@ import {
   member,
   printValue,
 } from '../../../../base/lib/json.ts'
+import { toBoolean } from '../../../../money/catalog/price/conditions.ts'
 import { searchesOf } from '../../../../wire/dialects/chat-over-messages/translate-search.ts'
 import { type JsonPath, printPath } from '../../../../wire/dialects/cut-json.ts'
 import { foldKey } from '../../../../wire/dialects/json-scan.ts'
@@ -117,8 +118,9 @@ function readStorage(options: PricedOptions, caching: unknown): void {
   options.features.push({ field: 'caching', value: isAbsent(kind) ? '' : printValue(kind) })
 }
 
+/** Vendors accept "true" and 1 for true, so a caller could otherwise choose the price by them. */
 function readThinking(options: PricedOptions, value: JsonObject): void {
-  const { enable_thinking: enabled } = value
+  const enabled = toBoolean(printValue(value.enable_thinking))
   const type = member(value.thinking, 'type')
   if (enabled === true || type === 'enabled' || type === 'adaptive') options.facts.thinking = 'on'
   else if (enabled === false || type === 'disabled') options.facts.thinking = 'off'
