@@ -312,6 +312,16 @@ test('several answers requested by an unknown name are within the ceiling', () =
   }
 })
 
+test('thinking beyond the output limit is within the ceiling, and not in the hold', () => {
+  // Qwen: up to 81,920 tokens beside those of the answer, which alone its limit bounds.
+  for (const dialect of ['chat', 'responses', 'messages'] as const) {
+    const { quantities: held, ceiling, streamTokens } = quote(dialect, write(dialect, 'hi'))
+    assert.ok(ceiling.outputTokens >= 8_192 + 81_920, dialect)
+    assert.equal(streamTokens, 8_192, 'streams without an end are cut as early')
+    assert.ok((held.output_token ?? 0) <= 8_192, dialect)
+  }
+})
+
 test('any truthy value requests a search; a type in two spellings is unknown', () => {
   const featuresOf = (extra: string, dialect: Dialect = 'chat') =>
     quote(dialect, write(dialect, 'hi', extra)).dimensions?.features.map(({ field }) => field)

@@ -35,6 +35,8 @@ const SENT_BYTES_PER_BYTE = 2
 /** Ceilings for models without limits in the catalog. */
 const INPUT_TOKENS_MAX = 2_000_000
 const OUTPUT_TOKENS_MAX = 1_000_000
+/** No model thinks longer. Some vendors count thinking as output but not towards its limit. */
+const THINKING_TOKENS_MAX = 131_072
 /** Ceiling of the rounds of vendor-run tools, unless the request allows more. */
 const ROUNDS = 20
 /** Ceiling of the calls of vendor-run tools, unless the request allows more. */
@@ -91,7 +93,7 @@ export function quoteText(request: QuotedRequest, dialect: TextDialect): Estimat
   refuseTooMany(options)
   const limits = readLimits(request, dialect)
   const input = inputTokens + countChain(request)
-  const ceiling = boundText(request, limits, measure, options)
+  const { ceiling, answerTokens } = boundText(request, limits, measure, options)
   // A cache lifetime without a price is refused, or omitted by a translation.
   const hasLongCache = measure.longCache && sells(request, 'cache_write_1h_token')
   const inputUnit: Unit = hasLongCache ? 'cache_write_1h_token' : 'input_token'
@@ -109,7 +111,7 @@ export function quoteText(request: QuotedRequest, dialect: TextDialect): Estimat
     },
     ...(most > input ? { most: { [mostUnit]: most } } : {}),
     ceiling,
-    streamTokens: boundStream(limits, ceiling, options),
+    streamTokens: boundStream(limits, answerTokens, options),
     dimensions: dimensionsOf(options),
   }
 }
@@ -201,13 +203,19 @@ function boundOpen(
   return Math.max(input, Math.min(most, windowOf(model)))
 }
 
+interface TextBounds {
+  readonly ceiling: Ceiling
+  /** Maximum of the output that the output limits count. */
+  readonly answerTokens: number
+}
+
 /** Bounds text by one token per byte sent, and input from outside the body by the model's limit. */
 function boundText(
   request: QuotedRequest,
   limits: OutputLimits,
   measure: Measure,
   { isHosted, calls }: PricedOptions,
-): Ceiling {
+): TextBounds {
   const { body, model, chain } = request
   const { max_output_tokens: outputMax } = model.limits
   const isWhole = !measure.isOpen && !isHosted && chain?.tokens !== null && limits.isPlain
@@ -215,15 +223,17 @@ function boundText(
   const passes = isHosted ? 1 + Math.max(calls, ROUNDS) : 1
   const sent = body.length * SENT_BYTES_PER_BYTE
   const input = sent + countChain(request) + HIDDEN_TOKENS + elsewhere
-  const each = Math.max(limits.largest, outputMax ?? OUTPUT_TOKENS_MAX)
+  const most = Math.max(limits.largest, outputMax ?? OUTPUT_TOKENS_MAX)
   // An unknown member may be a vendor's name for the number of answers.
   const answers = Math.max(limits.choices, limits.isPlain ? 1 : CHOICES_MAX)
-  const output = each * answers + limits.predictionBytes
-  return {
+  const output = (each: number) =>
+    Math.min((each * answers + limits.predictionBytes) * passes, QUANTITY_MAX)
+  const ceiling = {
     inputTokens: Math.min(input * passes, QUANTITY_MAX),
-    outputTokens: Math.min(output * passes, QUANTITY_MAX),
+    outputTokens: output(most + THINKING_TOKENS_MAX),
     others: Math.max(TOOL_CALLS, calls),
   }
+  return { ceiling, answerTokens: output(most) }
 }
 
 /** Factor on the requested limit, since some models do not count thinking towards it. */
@@ -233,12 +243,12 @@ const STREAM_TOKENS_MIN = 65_536
 /** Returns the output tokens beyond which a stream is cut: far above a requested limit. */
 function boundStream(
   { named, choices }: OutputLimits,
-  { outputTokens }: Ceiling,
+  answerTokens: number,
   { isHosted }: PricedOptions,
 ): number {
-  if (named === undefined || isHosted) return outputTokens
+  if (named === undefined || isHosted) return answerTokens
   const most = named * choices * STREAM_FACTOR
-  return Math.min(Math.max(most, STREAM_TOKENS_MIN), outputTokens)
+  return Math.min(Math.max(most, STREAM_TOKENS_MIN), answerTokens)
 }
 
 /** Returns true if all members are plain or null: an unknown one may refer to anything. */
