@@ -99,6 +99,21 @@ test('tiers of one route never lower what another asks', () => {
   }
 })
 
+test('a unit without a cost of its own has those of the unit that stands in for it', () => {
+  const cached: StoredPrice = { unit: 'cached_input_token', per: 1000, amount: '1' }
+  const routes = [
+    route('a', [input('4', above(200)), input('2')]),
+    route('b', [input('2'), cached]),
+  ]
+  const found = findDearestCost(routes, 'USD')
+  assert.ok('costs' in found)
+  const costs = found.costs.filter(({ unit }) => unit === cached.unit)
+  assert.deepEqual(costs, [
+    { ...cached, amount: '4', ...above(200) },
+    { ...cached, amount: '2' },
+  ])
+})
+
 test('an unknown cost is no cost', () => {
   const problemOf = (routes: StoredRoute[]) => {
     const found = findDearestCost(routes, 'USD')

@@ -37,16 +37,26 @@ export function findDearestCost(routes: readonly StoredRoute[], currency: string
 function combine(lists: readonly (readonly StoredPrice[])[]): readonly StoredPrice[] {
   const [only, ...more] = lists
   if (only && more.every((one) => isDeepStrictEqual(one, only))) return only
+  const units = [...new Set(lists.flat().map(({ unit }) => unit))]
+  const whole = lists.map((list) => units.flatMap((unit) => entriesOf(list, unit)))
   const keys: StoredPrice[] = []
-  for (const entry of lists.flat()) {
+  for (const entry of whole.flat()) {
     if (!keys.some((known) => isSameKey(known, entry))) keys.push(entry)
   }
   // The first entry that applies is the price, so those without a condition come last.
   const inOrder = [...keys.filter(({ when }) => when), ...keys.filter(({ when }) => !when)]
   return inOrder.map((key, index) => {
     const behind = inOrder.slice(index + 1)
-    return lists.map((list) => costOf(list, key, behind)).reduce(dearer, key)
+    return whole.map((list) => costOf(list, key, behind)).reduce(dearer, key)
   })
+}
+
+/** Returns the entries that may be the price of a unit, those of another unit among them. */
+function entriesOf(list: readonly StoredPrice[], unit: Unit): readonly StoredPrice[] {
+  const own = list.filter((entry) => entry.unit === unit)
+  const other = own.some(({ when }) => !when) ? undefined : FALLBACK[unit]
+  const others = other ? entriesOf(list, other) : []
+  return [...own, ...others.map((entry) => ({ ...entry, unit }))]
 }
 
 function isSameKey(a: StoredPrice, b: StoredPrice): boolean {
@@ -63,19 +73,16 @@ function costOf(
   key: StoredPrice,
   behind: readonly StoredPrice[],
 ): StoredPrice {
-  for (let unit: Unit | undefined = key.unit; unit; unit = FALLBACK[unit]) {
-    const own = list.filter((entry) => entry.unit === unit)
-    const [first, ...others] = own
-    if (!first) continue
-    const place = own.findIndex(({ when }) => isDeepStrictEqual(when, key.when))
-    const found = own[place]
-    const shadowed = own
-      .slice(0, Math.max(place, 0))
-      .filter((entry) => behind.some((one) => isSameKey(one, entry)))
-    const { per, amount } = found ? shadowed.reduce(dearer, found) : others.reduce(dearer, first)
-    return { ...key, per, amount }
-  }
-  return { ...key, amount: '0' }
+  const own = list.filter((entry) => entry.unit === key.unit)
+  const [first, ...others] = own
+  if (!first) return { ...key, amount: '0' }
+  const place = own.findIndex(({ when }) => isDeepStrictEqual(when, key.when))
+  const found = own[place]
+  const shadowed = own
+    .slice(0, Math.max(place, 0))
+    .filter((entry) => behind.some((one) => isSameKey(one, entry)))
+  const { per, amount } = found ? shadowed.reduce(dearer, found) : others.reduce(dearer, first)
+  return { ...key, per, amount }
 }
 
 /** Compares prices of one unit exactly, even if they are for different numbers of units. */
