@@ -49,6 +49,23 @@ test('a five-minute cache write falls back to a cache write, and that to input',
   assert.equal(margin(entry('output_token', '1')), null)
 })
 
+test('a cost under a condition, or of a unit, that no price names is reported', () => {
+  const input = entry('input_token', '3')
+  const long = { input_tokens: { min: 1_000 } }
+  const problems = (prices: StoredPrice[], ...costs: StoredPrice[]) =>
+    findPriceProblems(sold(prices, costs)).map(({ problem, unit }) => [problem, unit])
+  const cheap = entry('input_token', '2')
+  const longCost = entry('input_token', '4', long)
+  assert.deepEqual(problems([input], longCost, cheap), [['below_cost', 'input_token']])
+  const write = entry('cache_write_token', '4')
+  assert.deepEqual(problems([input], cheap, write), [['below_cost', 'cache_write_token']])
+  const covered = [entry('input_token', '5', long), input]
+  assert.deepEqual(problems(covered, longCost, cheap), [])
+  const wider = [entry('input_token', '5', { input_tokens: { min: 500 } }), input]
+  assert.deepEqual(problems(wider, longCost, cheap), [], 'another condition decides')
+  assert.deepEqual(problems([input], cheap, entry('input_token', '9', fast)), [], 'not sold')
+})
+
 test('prices of other models only are not reported as gaps', () => {
   const image = entry('image_output_token', '30', { model: 'painter' })
   const prices = [entry('output_token', '4'), image]

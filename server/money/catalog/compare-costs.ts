@@ -87,6 +87,34 @@ function findCost(costs: readonly PriceEntry[], price: PriceEntry): PriceEntry |
   return undefined
 }
 
+/**
+ * Returns the price that applies wherever a cost does: of the same unit and condition, or else the
+ * unconditional one. Undefined if other conditions on the same facts decide.
+ */
+function findPrice(prices: readonly PriceEntry[], cost: PriceEntry): PriceEntry | undefined {
+  const facts = Object.keys(cost.when ?? {})
+  for (let unit: Unit | undefined = cost.unit; unit; unit = FALLBACK[unit]) {
+    const own = prices.filter((price) => price.unit === unit)
+    const same = own.find(({ when }) => isDeepStrictEqual(when, cost.when))
+    if (same) return same
+    if (own.some(({ when = {} }) => facts.some((name) => Object.hasOwn(when, name))))
+      return undefined
+    const always = isAnotherWay(cost) ? undefined : own.find(({ when }) => !when)
+    if (always) return always
+  }
+  return undefined
+}
+
+/** Returns the costs of a route that the price of their unit does not cover. */
+function findUncovered({ prices, currency }: SoldModel, route: StoredRoute): readonly PriceEntry[] {
+  if (route.currency !== currency) return []
+  const entries = readPrices(prices)
+  return readPrices(route.costs ?? []).filter((cost) => {
+    const price = findPrice(entries, cost)
+    return price && price.amountNanos * BigInt(cost.per) < cost.amountNanos * BigInt(price.per)
+  })
+}
+
 /** Returns problems for the operator to review. A free model has none. */
 export function findPriceProblems(sold: SoldModel): PriceProblem[] {
   if (sold.free) return []
@@ -96,10 +124,16 @@ export function findPriceProblems(sold: SoldModel): PriceProblem[] {
   const losses = compareCosts(sold)
     .filter(({ margin }) => margin?.startsWith('-'))
     .map(({ unit, channel }) => ({ problem: 'below_cost', unit, channel }) as const)
+  const uncovered = sold.routes.flatMap((route) => {
+    const { channel } = route
+    return findUncovered(sold, route).map(
+      ({ unit }) => ({ problem: 'below_cost', unit, channel }) as const,
+    )
+  })
   const unknown = sold.routes
     .filter(({ costs, currency }) => !costs || currency !== sold.currency)
     .map(({ channel }) => ({ problem: 'unknown_cost', unit: null, channel }) as const)
-  return dropRepeated([...unpriced, ...losses, ...unknown])
+  return dropRepeated([...unpriced, ...losses, ...uncovered, ...unknown])
 }
 
 const PLAIN_TOKENS: readonly Unit[] = ['input_token', 'output_token']
