@@ -75,9 +75,9 @@ function mustTake(take: () => void, words: string): void {
   }
 }
 
-function valuesOf({ values, min, max, default: usual }: ModelField): unknown[] {
-  const edges = [min, max].filter((one) => one !== undefined && one > 0)
-  return [...(values ?? edges), ...(usual === undefined ? [] : [usual])]
+function valuesOf({ values, min, max, also, default: usual }: ModelField): unknown[] {
+  const range = min === undefined ? [max] : [min, min + 1, max]
+  return [...(values ?? range), also, usual].filter((one) => one !== undefined)
 }
 
 for (const one of models) {
@@ -96,9 +96,10 @@ for (const one of models) {
     for (const resolution of all) {
       if (!named.get('resolution')?.values?.includes(resolution)) refuse({ resolution })
     }
-    const { values, max = 0 } = named.get('duration') ?? {}
+    const { values, min = 0, max = 0, also } = named.get('duration') ?? {}
     if (values) refuse({ duration: Math.max(...values.map(Number)) + 1 })
-    else refuse({ duration: max + 1 })
+    else for (const duration of [min - 1, max + 1]) refuse({ duration })
+    if (also === undefined) refuse({ duration: -1 })
     for (const [name, value] of [
       ['seed', 7],
       ['watermark', true],

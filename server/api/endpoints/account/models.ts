@@ -36,6 +36,10 @@ export const modelField = z.object({
     .describe('The allowed values; for content, the types of its items.'),
   min: z.number().optional(),
   max: z.number().optional(),
+  also: z
+    .number()
+    .optional()
+    .describe('A value outside the range that is taken too: -1 lets the model choose the length.'),
   default: z
     .union([z.string(), z.number(), z.boolean()])
     .optional()

@@ -8,6 +8,8 @@ export interface ModelField {
   readonly values?: readonly (string | number)[]
   readonly min?: number
   readonly max?: number
+  /** A value outside the range that is taken too: -1 for a length that the model chooses. */
+  readonly also?: number
   /** The value that counts where the caller sends none. */
   readonly default?: string | number | boolean
   readonly required: boolean
@@ -97,10 +99,9 @@ function describeLength({ seconds, lengths, choosesDuration }: VideoRules): Mode
   const { min, max } = seconds
   const isMade = (one: number) => lengths?.includes(one) ?? (one >= min && one <= max)
   const usual = isMade(SECONDS_DEFAULT) ? SECONDS_DEFAULT : (lengths?.[0] ?? min)
-  const named = { name: 'duration', type: 'integer', default: usual, required: false } as const
-  if (lengths) return { ...named, values: lengths }
-  // -1 lets the model choose.
-  return { ...named, min: choosesDuration ? -1 : min, max }
+  const chosen = choosesDuration ? { also: -1 } : {}
+  const range = lengths ? { values: lengths } : { min, max }
+  return { name: 'duration', type: 'integer', ...range, ...chosen, default: usual, required: false }
 }
 
 /** Describes a request for images. */

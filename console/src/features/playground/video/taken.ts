@@ -16,10 +16,10 @@ export function textsOf(model: PlaygroundModel, name: string): string[] | undefi
 }
 
 export function rangeOf(model: PlaygroundModel, name: string) {
-  const { values, min, max } = fieldOf(model, name) ?? {}
-  const lengths = values?.map(Number) ?? []
-  if (lengths.length === 0) return { min, max }
-  return { min: Math.min(...lengths), max: Math.max(...lengths) }
+  const { values, min, max, also } = fieldOf(model, name) ?? {}
+  const edges = [...(values ?? [min, max]), also].filter((one) => one !== undefined).map(Number)
+  if (edges.length === 0) return {}
+  return { min: Math.min(...edges), max: Math.max(...edges) }
 }
 
 /** Returns a value of the form that the model takes; undefined for one of another model. */
