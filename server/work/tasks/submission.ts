@@ -53,8 +53,8 @@ export interface FollowUp {
 /** A synchronous upstream call that a worker makes. */
 export interface DeferredCall {
   readonly metering: Metering
-  /** Returns the caller's body without the members that only the task needs. */
-  readonly body: (request: CallRequest) => Buffer
+  /** The members of the caller's body that only the task needs, or that do not apply to it. */
+  readonly removed: readonly string[]
   /** Returns members of the request for the gallery entry; they are not stored with the task. */
   readonly galleryDetails: (value: Body) => JsonObject
   /** Reads a result, or the reason why there is none, from the upstream's document. */

@@ -102,6 +102,21 @@ for (const path of [SYNC_PATH, ASYNC_PATH]) {
   })
 }
 
+test('a model that takes few members is not asked about those that a task removes', async () => {
+  const tenant = await gateway.tenant()
+  const removed = { stream: true, partial_images: 2, response_format: 'b64_json' }
+  const callback_url = `${gateway.simulators.url}/receiver/few-members`
+  const order = { model: 'qwen-image-3.0', ...removed, callback_url }
+  const { answer, done } = await run(tenant, ASYNC_PATH, order)
+  assert.equal(answer.status, 200, answer.text)
+  assert.equal(done.status, 'succeeded')
+  const { json } = await gateway.get('/v1/webhooks/deliveries', tenant.key)
+  assert.deepEqual(
+    json.data.map((one: { url: string }) => one.url),
+    [callback_url],
+  )
+})
+
 describe('a stream', () => {
   async function stream(model: string, words: string) {
     const tenant = await gateway.tenant()

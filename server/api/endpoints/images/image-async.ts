@@ -4,7 +4,6 @@ import { z } from 'zod'
 import type { JsonObject } from '../../../base/lib/json.ts'
 import { TASK_STATES } from '../../../base/lib/kinds-and-states.ts'
 import { explainNoImage, readImagesResult } from '../../../wire/dialects/images/read-result.ts'
-import { spliceJson } from '../../../wire/dialects/splice.ts'
 import type { AnswerTools, CallResult } from '../../../work/tasks/submission.ts'
 import { callbackUrl } from '../callback-url.ts'
 import { CALL_ERRORS } from '../endpoint.ts'
@@ -37,7 +36,7 @@ const reading: TaskReading = {
   urls: () => [],
   call: {
     metering: imageMetering,
-    body: ({ body, fields }) => spliceJson(body, fields, { remove: REMOVED }),
+    removed: REMOVED,
     galleryDetails: ({ prompt }) => ({ prompt }),
     read,
   },

@@ -86,7 +86,7 @@ export function planOrder(
   parameters: JsonObject,
   { services, ports }: Pick<Engine, 'services' | 'ports'>,
 ): Pick<NewTaskOrder, 'plans'> & { readonly routes: Routes | undefined } {
-  if (deferred) return { plans: planCall(deferred.metering, call, services), routes: undefined }
+  if (deferred) return { plans: planCall(deferred, call, services), routes: undefined }
   const routes = planRoutes(kind, call, parameters, services)
   const { untaken } = routes[0].prepared
   if (untaken && !ports.convertSound) throw toGatewayError(untaken, call.request.body)

@@ -12,6 +12,7 @@ import type { JsonObject } from '../../../base/lib/json.ts'
 import { formatAmount } from '../../../base/lib/money.ts'
 import type { Caller } from '../../../money/accounts/accounts.ts'
 import { holdForTask, keepAnswer } from '../../../money/ledger/holds/task-holds.ts'
+import { spliceJson } from '../../../wire/dialects/splice.ts'
 import { UpstreamFailure } from '../../../wire/upstreams/failure.ts'
 import { countedQuantities } from '../../pipeline/hold/counted-quantities.ts'
 import { pinBase } from '../../pipeline/hold/pin-base.ts'
@@ -144,7 +145,9 @@ async function insert(engine: Engine, order: NewTaskOrder, taskId: string) {
       addEvent(transaction, taskId, 'held', { amount: formatAmount(amountNanos) }),
     ])
     if (submission.call) {
-      await storeForWorker(transaction, submission, submission.call.body(call.request), own)
+      const { body: sent, fields } = call.request
+      const body = spliceJson(sent, fields, { remove: submission.call.removed })
+      await storeForWorker(transaction, submission, body, own)
     } else if (order.converts) {
       await insertConversion(transaction, taskId, caller.accountId)
       // No vendor has answered, so the caller gets our id.

@@ -13,7 +13,6 @@ import {
   withChannel,
 } from '../../../wire/upstreams/task-driver.ts'
 import { type Quote, quote } from '../../pipeline/hold/quote.ts'
-import type { Metering } from '../../pipeline/metering.ts'
 import {
   findUnsold,
   listUnpriced,
@@ -28,6 +27,7 @@ import { orderRoutes, type UsableRoute } from '../../pipeline/request/find-route
 import type { ResolvedCall } from '../../pipeline/request/resolve.ts'
 import type { Services } from '../../pipeline/services.ts'
 import { boundTask } from '../finish/charge-task.ts'
+import type { DeferredCall } from '../submission.ts'
 
 export interface Plan {
   readonly route: UsableRoute
@@ -93,12 +93,13 @@ export function planRoutes(
  * upstream refuses the request in advance.
  */
 export function planCall(
-  metering: Metering,
+  { metering, removed }: DeferredCall,
   call: ResolvedCall,
   services: Services,
 ): readonly [Plan, ...Plan[]] {
   const { operation } = metering
-  const { value } = call.request
+  const members = Object.entries(call.request.value)
+  const value = Object.fromEntries(members.filter(([name]) => !removed.includes(name)))
   const { quantities, facts } = quote(metering, call, services).quoted
   const prepared = { quantities, facts }
   let refusal: InvalidRequest | undefined
