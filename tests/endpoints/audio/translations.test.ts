@@ -214,6 +214,13 @@ const REFUSALS: readonly (readonly [RegExp, readonly FormEntry[]])[] = [
       ['file', 'not a file'],
     ],
   ],
+  [
+    /^file: is a text: send it as a file, with a filename$/,
+    [
+      ['model', MODEL],
+      ['file', 'no filename '.repeat(1000)],
+    ],
+  ],
   [/^the form has more than one file$/, [['model', MODEL], FILE, FILE]],
   [/^the form has more than one file$/, [['model', MODEL], ['other', Buffer.from('x')], FILE]],
   [/^mode: given more than once$/, [['model', MODEL], ['mode', 's2t'], FILE, ['mode', 's2s']]],

@@ -60,7 +60,7 @@ export async function readUpload<T>(
       const earlier = fields.get(name)
       // The parser's types do not say that the name may be absent.
       if (!name) refuse(invalid('a part of the form has no name'))
-      else if (valueTruncated) refuse(invalidField(name, `longer than ${LIMITS.fieldSize} bytes`))
+      else if (valueTruncated) refuse(name === 'file' ? fileAsText() : tooLong(name))
       else if (earlier === undefined) fields.set(name, value)
       else if (name.endsWith('[]')) fields.set(name, `${earlier},${value}`)
       else refuse(invalidField(name, 'given more than once'))
@@ -116,6 +116,10 @@ function cleanName(filename: string | undefined): string {
 
 function fileAsText(): GatewayError {
   return invalidField('file', 'is a text: send it as a file, with a filename')
+}
+
+function tooLong(name: string): GatewayError {
+  return invalidField(name, `longer than ${LIMITS.fieldSize} bytes`)
 }
 
 function invalid(message: string, cause?: unknown): GatewayError {
