@@ -177,10 +177,16 @@ test('a secret is encrypted at rest, an env: reference stays readable', async (t
 
 test('prices that may leave a call unpriced cause a warning', async (t) => {
   const sql = await openDatabase(t)
-  const prices = [{ unit: 'call', amount: '1', when: { deep: true } }]
-  const shop = { channels: [channel('main')], models: [model('a', { prices })] }
+  const prices = [{ unit: 'call', amount: '1', when: { thinking: 'on' } }]
+  const long = { unit: 'call', amount: '2', when: { input_token: { min: 272_001 } } }
+  const misspelt = [long, { unit: 'call', amount: '1' }]
+  const models = [model('a', { prices }), model('b', { prices: misspelt })]
+  const shop = { channels: [channel('main')], models }
   const { warnings } = await apply(sql, { 'shop.json': shop })
-  assert.deepEqual(warnings, ['model a: call has no price if none of its conditions holds'])
+  assert.deepEqual(warnings, [
+    'model a: call has no price if none of its conditions holds',
+    'model b: prices[0] never applies: no call has a fact "input_token"',
+  ])
 })
 
 test('a chat model that gives tokens away causes a warning, at its own prices and a list’s', async (t) => {

@@ -7,6 +7,7 @@ import type { Environment } from '../environment.ts'
 import { readPrices } from '../load/load-model.ts'
 import type { Mistake } from '../mistakes.ts'
 import { expectedCost } from '../price/expected-cost.ts'
+import { findUnknownFacts } from '../price/price-checks.ts'
 import type { NamedCatalogFile } from './file.ts'
 import type { FileModel } from './file-schema.ts'
 
@@ -97,6 +98,11 @@ function priceWarnings({ id, type, prices }: FileModel): string[] {
   const conditional = [...units]
     .filter((unit) => !always.has(unit) && !unit.startsWith('cache'))
     .map((unit) => `model ${id}: ${unit} has no price if none of its conditions holds`)
+  const unknown = prices.flatMap(({ when }, index) => {
+    return findUnknownFacts(type, when).map((name) => {
+      return `model ${id}: prices[${index}] never applies: no call has a fact "${name}"`
+    })
+  })
   const isGivenAway = findGivenAway(type, own).length > 0
-  return isGivenAway ? [...conditional, `model ${id}: ${GIVEN_AWAY}`] : conditional
+  return [...conditional, ...unknown, ...(isGivenAway ? [`model ${id}: ${GIVEN_AWAY}`] : [])]
 }

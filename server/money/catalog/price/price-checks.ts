@@ -21,6 +21,23 @@ const VOCABULARY: Readonly<Record<string, readonly string[]>> = {
   thinking: ['on', 'off'],
 }
 
+/** All facts of calls for texts; an order for media has those of its fields. */
+const FACTS_OF_TEXT: readonly string[] = [
+  ...Object.keys(VOCABULARY),
+  'region',
+  'model',
+  'input_tokens',
+  'output_tokens',
+  'tool',
+]
+const TEXT_TYPES: ReadonlySet<ModelType> = new Set(['chat', 'embedding', 'moderation'])
+
+/** Returns the facts of a condition that no call of a model for text has: its price never applies. */
+export function findUnknownFacts(type: ModelType, when: Entry['when'] = {}): string[] {
+  if (!TEXT_TYPES.has(type)) return []
+  return Object.keys(when).filter((name) => !FACTS_OF_TEXT.includes(name))
+}
+
 /** Facts for which a non-default value needs a price for every token unit, or for none. */
 const COMPLETE: readonly string[] = ['service_tier', 'speed', 'region']
 
