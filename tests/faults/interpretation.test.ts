@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { Script } from '../support/ast-vendor.ts'
-import { type Booth, openBooth, TO_SPEECH, TO_TEXT } from '../support/interpretation.ts'
+import { type Booth, MODEL, openBooth, TO_SPEECH, TO_TEXT } from '../support/interpretation.ts'
+import { makeWav } from '../support/wav.ts'
 
 /** Short for a wait, long for a process that has to share its machine. */
 const IDLE_MS = 3_000
@@ -169,6 +170,24 @@ test('cumulative usage is not added up', async () => {
     [25, 20],
   )
 })
+
+for (const mode of ['s2t', 's2s']) {
+  test(`${mode}: usage behind the end of the session is charged`, async () => {
+    const { key } = await booth.gateway.tenant()
+    booth.vendor.script = { billsLate: true }
+    const form = [
+      ['model', MODEL],
+      ['mode', mode],
+      ['file', makeWav(5_900)],
+    ] as const
+    const record = await booth.gateway.record(await booth.ask(key, form), key)
+    assert.equal(record.basis, 'usage')
+    assert.deepEqual(
+      record.lines.map(({ quantity }) => quantity),
+      [37, 30],
+    )
+  })
+}
 
 test('negative usage counts as not stated and is estimated, within the hold', async () => {
   const { key } = await booth.gateway.tenant()

@@ -21,6 +21,8 @@ export interface Script {
     readonly how: 'reset' | 'close' | 'silence' | 'text' | 'junk' | 'cancel' | 'finish'
   }
   readonly usage?: 'none' | 'empty' | 'input' | 'totals' | 'negative'
+  /** The last usage follows the end of the session. */
+  readonly billsLate?: true
   /** Of synthesised speech, for each sentence. */
   readonly speechBytes?: number
   /** Does not end the session on request. */
@@ -169,8 +171,9 @@ function serveSession(socket: WebSocket, session: VendorSession, script: () => S
       else if (now.end && session.audioBytes >= now.end.atBytes) end(now.end.how)
     } else if (event === 102) {
       session.isFinished = true
+      if (now.billsLate) say(152)
       if (session.audioBytes > session.sentences * GROUP_BYTES) interpret(session, now, say)
-      if (!now.endless) say(152)
+      if (!now.endless && !now.billsLate) say(152)
     }
   })
 }

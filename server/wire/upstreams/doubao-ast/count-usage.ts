@@ -15,6 +15,8 @@ export interface UsageCounter {
    * length of audio sent so far.
    */
   read(sentMs: number): Quantities | undefined
+  /** Returns true if both sides were stated, for all of the audio. */
+  isWhole(sentMs: number): boolean
 }
 
 /** A side that no item has named is undefined; NaN once an item of it was no quantity. */
@@ -55,6 +57,10 @@ export function createUsageCounter(): UsageCounter {
         ...(input === undefined ? {} : { input_token: Math.ceil(input) }),
         ...(output === undefined ? {} : { output_token: Math.ceil(output) }),
       }
+    },
+    isWhole(sentMs) {
+      const { input, output, durationMs } = sum
+      return input !== undefined && output !== undefined && durationMs >= sentMs - SLACK_MS
     },
   }
 }

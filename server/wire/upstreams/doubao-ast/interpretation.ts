@@ -17,6 +17,8 @@ import { type AstSettings, socketHeaders, socketUrl } from './settings.ts'
 
 /** Bytes of audio buffered for a slow caller. */
 const BUFFER_BYTES = 16 * 1024
+/** Maximum wait for usage after the session's end, as after the end of other streams. */
+const LATE_USAGE_MS = 250
 
 export async function interpretation(
   wire: Wire,
@@ -28,7 +30,7 @@ export async function interpretation(
   const sessionId = randomUUID()
   const feed = createFeed(file, sessionId)
   const sentMs = () => (feed.sentBytes() * 1000) / BYTES_PER_SECOND
-  const answer = createAnswerBody(createSession({ mode, sentMs }), mode)
+  const answer = createAnswerBody(wire, createSession({ mode, sentMs }), mode)
   const opening = await wire.openSocket({
     url: socketUrl(channel),
     headers: socketHeaders(channel, upstreamModel, randomUUID()),
@@ -88,10 +90,16 @@ interface AnswerBody {
 }
 
 /**
- * Builds the caller's stream, which pauses the socket while it is full and closes it at the end.
+ * Builds the caller's stream, which pauses the socket while it is full and closes it at the end:
+ * that of the session, or of a short wait for usage that the vendor has not stated by then.
  */
-function createAnswerBody(session: AstSession, mode: 's2t' | 's2s'): AnswerBody {
+function createAnswerBody(
+  wire: Pick<Wire, 'wait'>,
+  session: AstSession,
+  mode: 's2t' | 's2s',
+): AnswerBody {
   let socket: WireSocket | undefined
+  let isEnded = false
   const start = Promise.withResolvers<void>()
   start.promise.catch(() => undefined)
   const body = new Readable({
@@ -109,11 +117,16 @@ function createAnswerBody(session: AstSession, mode: 's2t' | 's2s'): AnswerBody 
     body.destroy(failure)
   }
   const finish = () => {
-    // Does nothing to a session that has started.
-    start.reject(new UpstreamFailure('failed', { message: 'the session ended before its start' }))
+    if (isEnded) return
+    isEnded = true
     if (mode === 's2t') body.push(JSON.stringify(session.texts()))
     body.push(null)
     socket?.close()
+  }
+  const endSoon = () => {
+    // Does nothing to a session that has started.
+    start.reject(new UpstreamFailure('failed', { message: 'the session ended before its start' }))
+    void wire.wait(LATE_USAGE_MS).then(finish, finish)
   }
   return {
     body,
@@ -122,15 +135,19 @@ function createAnswerBody(session: AstSession, mode: 's2t' | 's2s'): AnswerBody 
       socket = opened
     },
     take(message) {
-      if (body.destroyed) return
+      if (body.destroyed || isEnded) return
       const step = session.take(message)
       if (step.kind === 'started') start.resolve()
       else if (step.kind === 'failed') breakOff(step.failure)
-      else if (step.kind === 'finished') finish()
+      else if (step.kind === 'finished') endSoon()
       else if (step.kind === 'audio' && !body.push(step.bytes)) socket?.pause()
+      if (session.isBilled()) finish()
     },
     closed(failure) {
-      if (session.report().finished) return
+      if (session.report().finished) {
+        finish()
+        return
+      }
       const cause =
         failure ?? new Error('the vendor closed the connection without ending the session')
       breakOff(cause instanceof UpstreamFailure ? cause : brokenOff(cause))

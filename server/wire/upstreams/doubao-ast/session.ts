@@ -24,6 +24,8 @@ export interface AstSession {
   /** Takes one message. Throws when it is not a message of this protocol. */
   take(message: Uint8Array): AstStep
   readonly texts: TranscriptLimit['texts']
+  /** Returns true once the session has ended and the usage of all audio is stated. */
+  isBilled(): boolean
   report(): RelayReport
 }
 
@@ -68,6 +70,8 @@ export function createSession({ mode, sentMs }: SessionOptions): AstSession {
   }
 
   function handle(response: AstResponse): AstStep {
+    // Nothing else changes a session that has ended.
+    if (isFinished && response.event !== EVENTS.usage) return NONE
     switch (response.event) {
       case EVENTS.sessionStarted:
         return { kind: 'started' }
@@ -94,15 +98,10 @@ export function createSession({ mode, sentMs }: SessionOptions): AstSession {
   return {
     take: (message) => handle(decodeResponse(message)),
     texts: transcript.texts,
+    isBilled: () => isFinished && usage.isWhole(sentMs()),
     report() {
-      const quantities = usage.read(sentMs())
       const outputBytes = isSpoken ? audioBytes : transcript.bytes()
-      return {
-        usage: quantities,
-        error,
-        outputBytes,
-        finished: isFinished,
-      }
+      return { usage: usage.read(sentMs()), error, outputBytes, finished: isFinished }
     },
   }
 }
