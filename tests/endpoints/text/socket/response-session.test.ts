@@ -205,6 +205,22 @@ test('an answer that was not streamed has the events that clients need', async (
   ])
 })
 
+test('after an error of the vendor, the next message waits for no end of its stream', async (t) => {
+  const { socket, create, responses } = open(t)
+  const errors = ['{"type":"error"}', '{"sequence_number":4,"type": "error"}', '{"error":{}}']
+  for (const [count, error] of errors.entries()) {
+    const failed = await create()
+    failed?.writeHead(200, { 'content-type': 'text/event-stream' })
+    failed?.write(Buffer.from(`data: {"type":"response.created"}\n\ndata: ${error}\n\n`))
+    assert.equal((await create()) === failed, false)
+    assert.equal(responses.length, 2 * count + 2)
+    assert.equal(failed?.destroyed, true, 'its stream is read without its caller')
+    failed?.end(Buffer.from('data: {"type":"response.failed"}\n\n'))
+    assert.equal(socket.sent.at(-1), error)
+    responses.at(-1)?.end()
+  }
+})
+
 test('nothing starts for a caller that left while its message was read', async (t) => {
   let find: (() => void) | undefined
   const found = new Promise<undefined>((resolve) => {

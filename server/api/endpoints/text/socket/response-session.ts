@@ -53,6 +53,8 @@ const TOO_MUCH = 'the messages of this account are too large together: send fewe
 /** Members of the message that are not members of the request. */
 const OF_MESSAGE = ['type', 'generate', 'stream_id']
 const ENDING = /"type":\s*"response\.(?:completed|incomplete)"/
+/** The event of an error, or one that holds nothing else (ARK). */
+const FAILURE = /^\{\s*(?:"sequence_number":\s*\d+,\s*)?"(?:error":|type":\s*"error")/
 const IN_PROGRESS = {
   message: 'a response is running on this connection: wait for its end, or open another',
   code: 'response_in_progress',
@@ -108,6 +110,8 @@ export class ResponseSession implements SocketUser {
   private running: MessageResponse | undefined
   /** A message is being read, or its response is running. */
   private isBusy = false
+  /** The vendor of the running response has sent an error, behind which it may still send more. */
+  private hasFailed = false
   private isAlive = true
   private isClosed = false
   private isEnding = false
@@ -138,6 +142,11 @@ export class ResponseSession implements SocketUser {
   }
 
   private async onMessage(data: Buffer): Promise<void> {
+    if (this.hasFailed) {
+      // The caller goes on, as one of a POST that disconnects from its error.
+      this.running?.leave()
+      this.onEnded()
+    }
     this.isAlive = true
     this.restartIdle()
     const isNext = !this.isBusy
@@ -228,7 +237,9 @@ export class ResponseSession implements SocketUser {
     const request = createMessageRequest(handshake, path, body)
     this.running = new MessageResponse(request, {
       send: (text) => {
-        if (ENDING.test(text.slice(0, HEAD_LENGTH))) this.remember(text, input)
+        const head = text.slice(0, HEAD_LENGTH)
+        if (ENDING.test(head)) this.remember(text, input)
+        if (FAILURE.test(head)) this.hasFailed = true
         return this.flow.send(text)
       },
       ended: () => this.onEnded(),
@@ -280,6 +291,7 @@ export class ResponseSession implements SocketUser {
     if (this.isClosed) return
     this.running = undefined
     this.isBusy = false
+    this.hasFailed = false
     this.restartIdle()
     this.endIfIdle()
   }
