@@ -221,6 +221,12 @@ test('after an error of the vendor, the next message waits for no end of its str
   }
 })
 
+test('a message that crosses the close of its connection starts nothing', async (t) => {
+  const { socket, create } = open(t)
+  socket.readyState = 2
+  assert.equal(await create(), undefined)
+})
+
 test('nothing starts for a caller that left while its message was read', async (t) => {
   let find: (() => void) | undefined
   const found = new Promise<undefined>((resolve) => {

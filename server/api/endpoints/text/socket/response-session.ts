@@ -147,6 +147,9 @@ export class ResponseSession implements SocketUser {
       this.running?.leave()
       this.onEnded()
     }
+    const { socket } = this.options
+    // A message that crosses our close gets no answer, so it must cost nothing.
+    if (socket.readyState !== socket.OPEN) return
     this.isAlive = true
     this.restartIdle()
     const isNext = !this.isBusy
