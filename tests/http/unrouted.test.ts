@@ -53,6 +53,10 @@ for (const [method, path, message] of [
   ['POST', '//v1//search', 'no such path: did you mean /v1/search?'],
   ['POST', '/v1/search/search', 'no such path: did you mean /v1/search?'],
   ['POST', '/v1/search/v1/search', 'no such path: did you mean /v1/search?'],
+  ['POST', '/compatible-mode/v1/search', 'no such path: did you mean /v1/search?'],
+  ['POST', '/v1beta/vendor/search/', 'no such path: did you mean /v1/search?'],
+  ['POST', '/a/b/c/d/search', 'no such path: did you mean /v1/search?'],
+  ['POST', '/a/b/c/d/e/search', 'no such path: GET /docs lists all'],
 ] as const) {
   test(`404 at ${method} ${path}`, async () => {
     const answer = await send(method, path)
@@ -105,7 +109,7 @@ test('a base URL of Google’s clients with the version: the form is theirs, and
   }
 })
 
-test('a base URL without the version, or with it twice, is named in the error', async () => {
+test('the path that is meant below another base URL is named in the error', async () => {
   const { key: apiKey } = await gateway.tenant()
   const messages = [{ role: 'user' as const, content: 'hi' }]
   const openai = new OpenAI({ apiKey, baseURL: gateway.url, maxRetries: 0 })
@@ -118,10 +122,17 @@ test('a base URL without the version, or with it twice, is named in the error', 
     anthropic.messages.create({ model: 'sim-claude', max_tokens: 5, messages }),
     /404 .*did you mean \/v1\/messages\?/,
   )
-  const whole = new OpenAI({ apiKey, baseURL: `${gateway.url}/v1/chat/completions`, maxRetries: 0 })
+  for (const base of ['v1/chat/completions', 'openai/v1', 'v1beta/openai']) {
+    const other = new OpenAI({ apiKey, baseURL: `${gateway.url}/${base}`, maxRetries: 0 })
+    await assert.rejects(
+      other.chat.completions.create({ model: 'sim-chat', messages }),
+      /404 no such path: did you mean \/v1\/chat\/completions\?/,
+    )
+  }
+  const vendors = new Anthropic({ apiKey, baseURL: `${gateway.url}/anthropic`, maxRetries: 0 })
   await assert.rejects(
-    whole.chat.completions.create({ model: 'sim-chat', messages }),
-    /404 no such path: did you mean \/v1\/chat\/completions\?/,
+    vendors.messages.create({ model: 'sim-claude', max_tokens: 5, messages }),
+    /404 .*did you mean \/v1\/messages\?/,
   )
 })
 
@@ -161,6 +172,8 @@ test('a path of an unsupported protocol names an alternative that exists', async
     '/v1/realtime/sessions',
     '/v1/fine_tuning/jobs',
     '/v1/credits',
+    '/v1/generation?id=gen-1',
+    '/model/info',
   ]) {
     const answer = await send('POST', path)
     assert.equal(answer.status, 404, path)

@@ -108,6 +108,7 @@ test('a key in another form is refused with how to send it, anything else with n
     { authorization: `Bearer "${key}"` },
     { authorization: `Bearer Bearer ${key}` },
     { 'x-api-key': `'${key}'` },
+    { 'api-key': key },
   ]
   for (const headers of forms) {
     assert.equal(await identifyBy(headers), 'in another form', JSON.stringify(headers))

@@ -69,10 +69,11 @@ export const UNSUPPORTED_PATHS: readonly PathHint[] = [
     'GET /docs lists what is',
   ),
   hint(
-    /^\/(?:v1\/)?(?:dashboard|organization|credits|key)\b/,
+    /^\/(?:v1\/)?(?:dashboard|organization|credits|generation|spend|key|auth\/key)\b/,
     'this is not offered',
     'use GET /v1/balance and /v1/usage',
   ),
+  hint(/^\/(?:v1\/)?model(?:_group)?\/info\b/, 'this is not offered', 'use GET /v1/models'),
 ]
 
 /** Returns the form of errors that the clients of a path read which no endpoint has. */

@@ -39,6 +39,8 @@ const PATH_LENGTH_MAX = 65_536
 const UNKNOWN_CHARACTER = encodeURIComponent('\uFFFD')
 const EMPTY_QUERY = new URLSearchParams()
 const ALL_METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+/** The most parts of a vendor's base URL before the path of an endpoint. */
+const PREFIX_PARTS_MAX = 4
 
 /** Replaces segments that do not decode, so that such an id is treated as an unknown one. */
 function makeDecodable(path: string): string {
@@ -91,9 +93,9 @@ export function createRoutes<Target>(
   }
 
   function miss(method: string, path: string): Miss<Target> {
-    const intended = routeOf(method, correctVersion(path))
+    const corrected = routeOf(method, correctVersion(path))
     const unsupported = hints.find(({ pattern }) => pattern.test(path))
-    if (unsupported && !intended) {
+    if (unsupported && !corrected) {
       const refused = new GatewayError('not_found', {
         message: `no such path: ${unsupported.message}`,
       })
@@ -105,9 +107,21 @@ export function createRoutes<Target>(
       const refused = new GatewayError('method_not_allowed', { message, allow })
       return { refused, intended: routeOf(allow[0] ?? 'GET', path)?.target }
     }
+    const intended = corrected ?? routeBelowPrefix(method, path)
     const hint = intended ? `did you mean ${readable(intended.path)}?` : 'GET /docs lists all'
     const refused = new GatewayError('not_found', { message: `no such path: ${hint}` })
     return { refused, intended: intended?.target }
+  }
+
+  /** Finds the route that is meant below a vendor's base URL, for example `/openai/v1`. */
+  function routeBelowPrefix(method: string, path: string): Routable<Target> | undefined {
+    const parts = path.split('/').filter(Boolean)
+    for (let length = 1; length <= PREFIX_PARTS_MAX && length < parts.length; length += 1) {
+      const rest = `/${parts.slice(length).join('/')}`
+      const route = routeOf(method, rest) ?? routeOf(method, `/v1${rest}`)
+      if (route) return route
+    }
+    return undefined
   }
 
   function routeOf(method: string, path: string): Routable<Target> | undefined {

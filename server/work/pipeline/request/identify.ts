@@ -48,8 +48,9 @@ function readKey({ envelope, request, query }: Context): PresentedKey {
   if (last && isSame && !isRepeated) return last.key
   // The request of a message on a socket has headers alone.
   const authorizations = isRepeated ? lines : [authorization ?? '']
-  const key = readCredential({ authorization, apiKey, googleKey, queryKey }, authorizations)
-  lastPresented.set(socket, { authorization, apiKey, googleKey, queryKey, key })
+  const credentials = { authorization, apiKey, googleKey, queryKey }
+  const key = readCredential(credentials, authorizations, headers['api-key'])
+  lastPresented.set(socket, { ...credentials, key })
   return key
 }
 
@@ -75,11 +76,13 @@ export function sendsGoogleKey(headers: IncomingHttpHeaders): boolean {
 
 /**
  * Returns the key or token in `Authorization: Bearer`, `x-api-key`, the header of Google's clients
- * or the query. Throws 401 if there is none, if they differ, or if it is malformed.
+ * or the query. Throws 401 if there is none, if they differ, or if it is malformed; its message
+ * helps whoever sends a key in the `misplaced` header.
  */
 function readCredential(
   { apiKey, googleKey, queryKey }: Credentials,
   authorizations: readonly string[],
+  misplaced: unknown,
 ): PresentedKey {
   const isRepeated = authorizations.length > 1
   const bearers = authorizations.map((line) => BEARER.exec(line)?.[1] ?? (isRepeated ? line : ''))
@@ -91,7 +94,7 @@ function readCredential(
   }
   if (typeof key === 'string' && isWellFormedApiKey(key)) return presentKey(key)
   if (typeof key === 'string' && isToken(key)) return presentKey(key, true)
-  const isInside = [...authorizations, apiKey].some(hasKeyInside)
+  const isInside = [...authorizations, apiKey, misplaced].some(hasKeyInside)
   throw new GatewayError('unauthenticated', isInside ? { message: FORM } : {})
 }
 
