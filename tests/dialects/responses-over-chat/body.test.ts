@@ -20,19 +20,6 @@ const usage = { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11 }
 
 test('a completion becomes a response', () => {
   const { answer, report } = translate(completion({ content: 'Hi' }, 'stop', { usage }))
-  const { id, object, created_at, status, model, error, incomplete_details } = answer
-  assert.deepEqual(
-    { id, object, created_at, status, model, error, incomplete_details },
-    {
-      id: 'resp_abc',
-      object: 'response',
-      created_at: 1780732857,
-      status: 'completed',
-      model: 'caller-model',
-      error: null,
-      incomplete_details: null,
-    },
-  )
   assert.deepEqual(answer.output, [
     {
       id: 'msg_abc_0',
@@ -47,6 +34,43 @@ test('a completion becomes a response', () => {
     usage: { input_token: 9, output_token: 2 },
     outputBytes: 2,
     finished: true,
+  })
+})
+
+test('a response has every member that the dialect requires, with its default', () => {
+  const { answer } = translate(completion({ content: 'Hi' }, 'stop', { usage }))
+  const { output, usage: counted, ...always } = answer
+  assert.ok(output && counted)
+  assert.deepEqual(always, {
+    id: 'resp_abc',
+    object: 'response',
+    created_at: 1780732857,
+    completed_at: null,
+    status: 'completed',
+    error: null,
+    incomplete_details: null,
+    model: 'caller-model',
+    background: false,
+    frequency_penalty: 0,
+    instructions: null,
+    max_output_tokens: null,
+    max_tool_calls: null,
+    metadata: {},
+    parallel_tool_calls: true,
+    presence_penalty: 0,
+    previous_response_id: null,
+    prompt_cache_key: null,
+    reasoning: { effort: null, summary: null },
+    safety_identifier: null,
+    store: false,
+    temperature: 1,
+    text: { format: { type: 'text' } },
+    tool_choice: 'auto',
+    tools: [],
+    top_logprobs: 0,
+    top_p: 1,
+    truncation: 'disabled',
+    user: null,
   })
 })
 

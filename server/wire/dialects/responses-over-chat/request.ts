@@ -133,20 +133,28 @@ function readEcho(request: JsonObject): JsonObject {
   const { metadata, reasoning, text } = request
   return {
     background: false,
+    completed_at: null,
+    frequency_penalty: 0,
     instructions: request.instructions ?? null,
     max_output_tokens: request.max_output_tokens ?? null,
+    max_tool_calls: null,
     metadata: isObject(metadata) ? metadata : {},
     parallel_tool_calls: request.parallel_tool_calls ?? true,
+    presence_penalty: 0,
     previous_response_id: null,
+    prompt_cache_key: request.prompt_cache_key ?? null,
     reasoning: isObject(reasoning) ? reasoning : { effort: null, summary: null },
+    safety_identifier: request.safety_identifier ?? null,
     store: false,
-    temperature: request.temperature ?? null,
+    temperature: request.temperature ?? 1,
     text: isObject(text) && text.format ? text : { format: { type: 'text' } },
     tool_choice: request.tool_choice ?? 'auto',
     // Clients know their tools: repeating them would send tens of kilobytes three times.
     tools: [],
-    top_p: request.top_p ?? null,
+    top_logprobs: 0,
+    top_p: request.top_p ?? 1,
     truncation: 'disabled',
+    user: request.user ?? null,
   }
 }
 
