@@ -220,6 +220,18 @@ test('the older name of the output limit becomes the one that the channel wants'
   assert.equal(both.json.error.param, 'max_tokens')
 })
 
+test('the role developer becomes system where the vendor refuses it', async () => {
+  const { key } = await gateway.tenant()
+  const rest = '"model":"sim-ark-chat", "max_completion_tokens":40'
+  const said = '{"role":"user","content":"developer"}]}'
+  const sent = `{${rest},"messages":[{"role":"developer","content":"a"},${said}`
+  const answer = await gateway.post('/v1/chat/completions', key, sent)
+  assert.equal(answer.status, 200, answer.text)
+  assert.equal(received().body, sent.replace('"role":"developer"', '"role":"system"'))
+  const { status, basis } = await gateway.record(answer, key)
+  assert.deepEqual([status, basis], ['succeeded', 'usage'])
+})
+
 test('a long integer in an earlier call reaches every vendor as it was sent', async () => {
   const { key } = await gateway.tenant()
   const id = '9007199254740993'

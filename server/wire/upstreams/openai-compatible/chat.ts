@@ -1,6 +1,7 @@
 /**
- * Chat completions, same dialect at both ends: the model is replaced, and the name of the output
- * limit where the channel or its vendor wants the other one; all else passes.
+ * Chat completions, same dialect at both ends: the model is replaced, the name of the output limit
+ * where the channel or its vendor wants the other one, and a role that its vendor refuses; all else
+ * passes.
  */
 
 import { member } from '../../../base/lib/json.ts'
@@ -10,6 +11,7 @@ import { createChatRelay } from '../../dialects/chat/relay.ts'
 import { createLargeBodyTap } from '../../dialects/tap.ts'
 import type { CallRequest, UpstreamAnswer } from '../upstream.ts'
 import type { Wire, WireResponse } from '../wire.ts'
+import { demandedMessages } from './developer-role.ts'
 import { answerCall, type Call, sendBody } from './forward.ts'
 import { demandedLimit, type LimitField, readLimitField, renameLimit } from './output-limit.ts'
 import { readChatUsageOptions } from './read-usage-options.ts'
@@ -32,21 +34,32 @@ export async function chat(wire: Wire, call: Call): Promise<UpstreamAnswer> {
   return answerCall(call, response, relay, stream)
 }
 
+/** The changes that a vendor's refusals have demanded so far. */
+interface Demanded {
+  readonly limit?: LimitField | undefined
+  readonly messages?: string | undefined
+}
+
 /** Rejects with the vendor's refusal. */
-async function send(wire: Wire, call: Call): Promise<WireResponse> {
+async function send(
+  wire: Wire,
+  call: Call,
+  { limit = call.settings.quirks.max_tokens_field, messages }: Demanded = {},
+): Promise<WireResponse> {
   const { stream, value } = call.request
-  const sendAs = (field: LimitField | undefined) => {
-    const edits = { setInside: stream ? USAGE : undefined, rename: renameLimit(field) }
-    return sendBody(wire, call, '/chat/completions', stream, edits)
-  }
-  const stated = call.settings.quirks.max_tokens_field
   try {
-    return await sendAs(stated)
+    return await sendBody(wire, call, '/chat/completions', stream, {
+      setInside: stream ? USAGE : undefined,
+      rename: renameLimit(limit),
+      set: messages === undefined ? undefined : { messages },
+    })
   } catch (failure) {
-    const sent = stated ? undefined : readLimitField(value)
-    const demanded = sent && demandedLimit(failure, sent)
-    if (!demanded) throw failure
-    return await sendAs(demanded)
+    const sent = limit ? undefined : readLimitField(value)
+    const otherLimit = sent && demandedLimit(failure, sent)
+    if (otherLimit) return await send(wire, call, { limit: otherLimit, messages })
+    const others = messages === undefined ? demandedMessages(failure, value) : undefined
+    if (others === undefined) throw failure
+    return await send(wire, call, { limit, messages: others })
   }
 }
 

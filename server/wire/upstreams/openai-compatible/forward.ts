@@ -45,7 +45,7 @@ export async function sendBody(
 }
 
 /** Changes beside the name of the model. */
-type ModelEdits = Pick<JsonEdits, 'setInside' | 'rename'>
+type ModelEdits = Pick<JsonEdits, 'set' | 'setInside' | 'rename'>
 
 /** Returns the body with the vendor's name of the model; all other bytes are the caller's. */
 export function spliceModel(
@@ -53,7 +53,8 @@ export function spliceModel(
   upstreamModel: string,
   edits?: ModelEdits,
 ): Buffer {
-  return spliceJson(body, fields, { set: { model: JSON.stringify(upstreamModel) }, ...edits })
+  const set = { ...edits?.set, model: JSON.stringify(upstreamModel) }
+  return spliceJson(body, fields, { ...edits, set })
 }
 
 /** Describes an answer in the form of this protocol. */
