@@ -232,6 +232,13 @@ test('the role developer becomes system where the vendor refuses it', async () =
   assert.deepEqual([status, basis], ['succeeded', 'usage'])
 })
 
+test('the search that agents offer passes at a vendor that wants a header for it', async () => {
+  const { key } = await gateway.tenant()
+  const body = { model: 'sim-ark-chat', input: 'hi', tools: [{ type: 'web_search' }] }
+  const answer = await gateway.post('/v1/responses', key, body)
+  assert.equal(answer.status, 200, answer.text)
+})
+
 test('a long integer in an earlier call reaches every vendor as it was sent', async () => {
   const { key } = await gateway.tenant()
   const id = '9007199254740993'
