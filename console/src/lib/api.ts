@@ -3,10 +3,12 @@
  * a route is named by its key, `'GET /accounts/:account_id/balance'`.
  */
 import type { AdminAnswer, AdminKey, AdminRequest } from '../../../server/api/admin/contract.ts'
+import { ApiError, readError, readSuccess, unreachable } from './api-error.ts'
 import { noteStatus } from './connection.ts'
 import { askForStepUp } from './step-up.ts'
 
 export type { AdminAnswer, AdminKey } from '../../../server/api/admin/contract.ts'
+export { ApiError } from './api-error.ts'
 
 const BASE = '/admin/v1'
 
@@ -27,45 +29,6 @@ export type RequestOf<Key extends AdminKey> = Loose<AdminRequest<Key>> & {
   readonly isNew?: boolean
   /** Changes only what still has this revision: refused if somebody else has changed it. */
   readonly revision?: string | undefined
-}
-
-/** A field that the server refused, and why. */
-interface FieldFault {
-  readonly param: string
-  readonly problem: string
-}
-
-interface ErrorParts {
-  readonly requestId?: string | undefined
-  readonly param?: string | undefined
-  readonly problems?: readonly FieldFault[]
-}
-
-/** A response with an error status, or no response (`status` 0). */
-export class ApiError extends Error {
-  readonly status: number
-  readonly type: string
-  /** Request id to quote in a support request. */
-  readonly requestId: string | undefined
-  /** The invalid field, for example `prices[0].amount`. */
-  readonly param: string | undefined
-  /** All invalid fields, where the server names more than one. */
-  readonly problems: readonly FieldFault[]
-
-  constructor(
-    status: number,
-    type: string,
-    message: string,
-    { requestId, param, problems = [] }: ErrorParts = {},
-  ) {
-    super(message)
-    this.name = 'ApiError'
-    this.status = status
-    this.type = type
-    this.requestId = requestId
-    this.param = param
-    this.problems = problems
-  }
 }
 
 /**
@@ -127,11 +90,12 @@ async function sendRequest(
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error
     noteStatus(0)
-    throw new ApiError(0, 'unreachable', 'the gateway cannot be reached')
+    throw unreachable()
   })
   noteStatus(response.status)
   if (!response.ok) throw await readError(response)
-  return response.status === 204 ? undefined : response.json()
+  if (response.status === 204) return undefined
+  return readSuccess(response, signal)
 }
 
 /** Returns the URL of a route, for downloads and event streams. */
@@ -146,27 +110,4 @@ export function adminUrl(key: string, { params = {}, query = {} }: AnyRequest): 
     search.set(name, value instanceof Date ? value.toISOString() : String(value))
   }
   return `${BASE}${filled}${search.size > 0 ? `?${search}` : ''}`
-}
-
-async function readError(response: Response): Promise<ApiError> {
-  const body: unknown = await response.json().catch(() => undefined)
-  const { error, type, param, problems } = isRecord(body) ? body : {}
-  return new ApiError(
-    response.status,
-    typeof type === 'string' ? type : 'server_error',
-    typeof error === 'string' ? error : response.statusText,
-    {
-      requestId: response.headers.get('x-request-id') ?? undefined,
-      param: typeof param === 'string' ? param : undefined,
-      problems: Array.isArray(problems) ? problems.filter(isFault) : [],
-    },
-  )
-}
-
-function isFault(value: unknown): value is FieldFault {
-  return isRecord(value) && typeof value.param === 'string' && typeof value.problem === 'string'
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
 }

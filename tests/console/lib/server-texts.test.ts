@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import {
+  ApiError,
+  readError,
+  readSuccess,
+  unreachable,
+} from '../../../console/src/lib/api-error.ts'
+import {
   loadServerTexts,
   translateServerText,
 } from '../../../console/src/lib/words/server-texts.ts'
@@ -43,6 +49,18 @@ test('a price without its number of units is explained in Chinese', () => {
       return true
     },
   )
+})
+
+test('a page of a proxy, and no answer at all, are errors in both languages', async () => {
+  const page = (status: number) => new Response('<html>', { status })
+  const success: unknown = await readSuccess(page(200)).catch((error: unknown) => error)
+  for (const error of [success, await readError(page(413))]) {
+    assert.ok(error instanceof ApiError)
+    const { message, status } = error
+    assert.equal(message, `a proxy answered instead of the gateway, with status ${status}`)
+    assert.equal(inChinese(message), `应答来自代理，而不是网关，状态码为 ${status}`)
+  }
+  assert.equal(inChinese(unreachable().message), '无法连接网关，可能正在重启。')
 })
 
 /** Refusals of the public API that no page provokes. */

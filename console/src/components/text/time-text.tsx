@@ -1,7 +1,7 @@
 /** A time: short in place, complete on hover. */
 import { formatRelative, formatShortTime, formatTime } from '../../lib/format.ts'
+import { useNow } from '../../lib/hooks/use-now.ts'
 import { useLanguage } from '../../lib/i18n.tsx'
-import { useNow } from '../../lib/use-now.ts'
 import { HoverLabel } from './hover-label.tsx'
 
 interface TimeTextProps {

@@ -4,7 +4,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { ConfirmButton } from '../../components/form/confirm-dialog.tsx'
 import { PriceLines } from '../../components/prices/price-list.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
-import { ApiError, callAdmin } from '../../lib/api.ts'
+import { callAdmin } from '../../lib/api.ts'
+import { ApiError, foreignAnswer, unreachable } from '../../lib/api-error.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdmin } from '../../lib/use-admin.ts'
@@ -62,11 +63,14 @@ async function startErase(accountId: string, videoTaskId: string): Promise<void>
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ video_task_id: videoTaskId }),
     credentials: 'omit',
+  }).catch(() => {
+    throw unreachable()
   })
   if (response.ok) return
   const answer: unknown = await response.json().catch(() => undefined)
   const isRecord = typeof answer === 'object' && answer !== null
-  const message = isRecord && 'error' in answer ? String(answer.error) : response.statusText
+  const message =
+    isRecord && 'error' in answer ? String(answer.error) : foreignAnswer(response.status)
   const requestId = response.headers.get('x-request-id') ?? undefined
   throw new ApiError(response.status, 'refused', message, { requestId })
 }

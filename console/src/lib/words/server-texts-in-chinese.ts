@@ -96,6 +96,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'the connection was reset': '连接被重置',
   'the connection timed out': '连接超时',
   'the host cannot be reached': '无法到达主机',
+  'the gateway cannot be reached': '无法连接网关，可能正在重启。',
   'the response was cancelled': '响应已取消',
   'the task was cancelled': '任务已取消',
   'the channel is retired': '该渠道已下线',
@@ -167,6 +168,10 @@ const NOUNS: Readonly<Record<string, string>> = {
 type Pattern = readonly [RegExp, (...parts: string[]) => string]
 
 const PATTERNS: readonly Pattern[] = [
+  [
+    /^a proxy answered instead of the gateway, with status (\d+)$/,
+    (status) => `应答来自代理，而不是网关，状态码为 ${status}`,
+  ],
   [/^no such ([a-z ]+)$/, (noun) => `没有此${NOUNS[noun] ?? noun}`],
   [
     /^must have (at least|at most|exactly) (\d+) characters?$/,

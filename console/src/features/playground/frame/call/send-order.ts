@@ -1,5 +1,5 @@
 /** Sends an order to the public API and reads its errors. */
-import { ApiError } from '../../../../lib/api.ts'
+import { ApiError, foreignAnswer, unreachable } from '../../../../lib/api-error.ts'
 import { addressOf, type PlaygroundRequest } from '../order.ts'
 
 /** Throws ApiError if the gateway is unreachable; an error status is returned as a response. */
@@ -20,7 +20,7 @@ export async function sendOrder(
     })
   } catch (error) {
     if (signal.aborted) throw error
-    throw new ApiError(0, 'unreachable', 'the gateway cannot be reached')
+    throw unreachable()
   }
 }
 
@@ -36,7 +36,7 @@ export async function readApiError(response: Response): Promise<ApiError> {
   const body: unknown = await response.json().catch(() => undefined)
   const apiError = readError(body)
   const requestId = response.headers.get('x-request-id') ?? undefined
-  const message = apiError?.message ?? (response.statusText || String(response.status))
+  const message = apiError?.message ?? foreignAnswer(response.status)
   return new ApiError(response.status, apiError?.type ?? 'refused', message, { requestId })
 }
 

@@ -1,5 +1,5 @@
 /** Uploads through POST /v1/files and reports progress, which fetch cannot. */
-import { ApiError } from '../../../../lib/api.ts'
+import { unreachable } from '../../../../lib/api-error.ts'
 import { readApiError } from '../call/send-order.ts'
 import type { WithKey } from '../call/use-key.tsx'
 
@@ -38,7 +38,7 @@ function send(
   form.set('file', file, file.name)
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
-    const fail = () => reject(new ApiError(0, 'unreachable', 'the gateway cannot be reached'))
+    const fail = () => reject(unreachable())
     request.upload.addEventListener('progress', ({ loaded, total }) => onShare(loaded / total))
     request.addEventListener('load', () => resolve(toResponse(request)))
     request.addEventListener('error', fail)
