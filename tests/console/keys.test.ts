@@ -105,6 +105,62 @@ describe('API keys', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
+  test('while a save is under way nothing is lost, and its end is seen wherever one is', async () => {
+    const { page } = await stage.signedIn('/keys')
+    let gate = Promise.withResolvers<void>()
+    let isRefused = false
+    await page.route(/\/(?:keys|budgets)(?:\/\w+)?$/, async (route) => {
+      if (route.request().method() === 'GET') return await route.continue()
+      const refusal = { status: 409, json: { error: 'taken', type: 'conflict' } }
+      const answer = isRefused ? refusal : { response: await route.fetch() }
+      await gate.promise
+      gate = Promise.withResolvers<void>()
+      await route.fulfill(answer)
+    })
+    const dialog = page.getByRole('dialog')
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await dialog.getByLabel('Name').fill('slow')
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await dialog.locator('input:disabled').first().waitFor()
+    await page.keyboard.press('Escape')
+    assert.ok(await dialog.getByRole('button', { name: 'Cancel' }).isDisabled())
+    gate.resolve()
+    await dialog.getByText(/^tr-/).first().waitFor()
+    await dialog.getByRole('button', { name: 'I have saved it' }).click()
+
+    await page.getByRole('button', { name: /^slow/ }).click()
+    await page.getByRole('button', { name: 'Edit' }).click()
+    const form = page.getByRole('dialog', { name: /^Edit/ })
+    const limit = form.getByLabel('Spend limit')
+    await limit.fill('1')
+    isRefused = true
+    gate.resolve()
+    await limit.press('Enter')
+    await form.getByRole('alert').getByText('taken').waitFor()
+    // The field had lost the focus while it could not be typed in.
+    await form.locator('input:focus').waitFor()
+    await limit.press('Enter')
+    await limit.and(page.locator(':disabled')).waitFor()
+    await page.keyboard.press('Escape')
+    await form.waitFor({ state: 'detached' })
+    gate.resolve()
+    await page.getByRole('alert').getByText('taken').waitFor()
+
+    isRefused = false
+    await page.goto(`${stage.console}/budgets?add=new`)
+    await dialog.getByLabel(/^Budget/).fill('12')
+    await dialog.getByRole('button', { name: 'Create budget' }).click()
+    await dialog.locator('input:disabled').first().waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'API keys' }).click()
+    await page.getByRole('button', { name: /^slow/ }).waitFor()
+    gate.resolve()
+    await page.getByText('The budget applies from the next call').waitFor()
+    assert.equal(new URL(page.url()).search, '')
+    await page.context().close()
+  })
+
   test('members can view keys, but not change them', async () => {
     const { page } = await stage.signedIn('/keys', { role: 'viewer' })
     await page.getByRole('table', { name: 'API keys' }).waitFor()

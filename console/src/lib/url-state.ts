@@ -1,5 +1,6 @@
 /** Keeps filters and open details in the URL, so that views can be linked and revisited. */
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useIsShown } from './hooks/use-is-shown.ts'
 
 /** Returns a page's parameters as strings: absent ones are ''. Changing one keeps the others. */
 export function useUrlState<const Name extends string>(names: readonly Name[]) {
@@ -7,12 +8,16 @@ export function useUrlState<const Name extends string>(names: readonly Name[]) {
   const navigate = useNavigate()
   const entries = names.map((name) => [name, String(search[name] ?? '')] as const)
   const values = Object.fromEntries(entries) as Readonly<Record<Name, string>>
-  const change = (changes: Partial<Readonly<Record<Name, string>>>, kind: 'replace' | 'push') =>
+  const isShown = useIsShown()
+  const change = (changes: Partial<Readonly<Record<Name, string>>>, kind: 'replace' | 'push') => {
+    // What was saved after its page was left must not open there where somebody is by now.
+    if (!isShown.current) return
     void navigate({
       to: '.',
-      search: prune({ ...search, ...changes }),
+      search: (now: Readonly<Record<string, unknown>>) => prune({ ...now, ...changes }),
       replace: kind === 'replace',
     })
+  }
   return {
     values,
     /** Replaces the history entry, for filters. */

@@ -1,6 +1,6 @@
 /** A form that marks the fields named by a refusal and moves the focus to the first. */
 import { Stack } from '@mantine/core'
-import { type ReactNode, useLayoutEffect, useRef, useState } from 'react'
+import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { ApiError } from '../../lib/api.ts'
 import { useServerText } from '../../lib/i18n.tsx'
 import classes from '../fields/fields.module.css'
@@ -15,15 +15,19 @@ import { Refusal } from './refusal.tsx'
 
 interface CheckedFormProps {
   readonly failure: Error | null | undefined
+  /** True while it is being sent: nobody types what would not be saved. */
+  readonly isBusy?: boolean
   readonly onSubmit: (form: HTMLFormElement) => void
   /** The buttons, below the reason of a refusal that no field shows. */
   readonly actions?: ReactNode
   readonly children?: ReactNode
 }
 
-export function CheckedForm({ failure, onSubmit, actions, children }: CheckedFormProps) {
+export function CheckedForm(props: CheckedFormProps) {
+  const { failure, isBusy = false, onSubmit, actions, children } = props
   const textOf = useErrorText()
   const form = useRef<HTMLFormElement>(null)
+  const keepFocus = useFocusKept(form, isBusy)
   const [isMarked, setMarked] = useState(false)
   const wordOf = useServerText()
   const refused = failure ? readRefused(failure, textOf(failure), wordOf) : []
@@ -43,11 +47,14 @@ export function CheckedForm({ failure, onSubmit, actions, children }: CheckedFor
       className={classes.form}
       onSubmit={(event) => {
         event.preventDefault()
+        keepFocus()
         onSubmit(event.currentTarget)
       }}
     >
       <Stack gap="sm">
-        <RefusedFieldsContext value={refused}>{children}</RefusedFieldsContext>
+        <fieldset className={classes.fields} role="presentation" disabled={isBusy}>
+          <RefusedFieldsContext value={refused}>{children}</RefusedFieldsContext>
+        </fieldset>
         <div className={classes.refusal}>
           <Refusal failure={isMarked ? undefined : (failure ?? undefined)} />
         </div>
@@ -55,6 +62,26 @@ export function CheckedForm({ failure, onSubmit, actions, children }: CheckedFor
       </Stack>
     </form>
   )
+}
+
+/** A dialog that closes has given the focus to what opened it by then. */
+const CLOSED_MS = 50
+
+/** Gives the focus back that the form had when it was sent: disabled, a field loses it. */
+function useFocusKept(form: RefObject<HTMLFormElement | null>, isBusy: boolean) {
+  const focused = useRef<Element>(null)
+  useEffect(() => {
+    const element = focused.current
+    if (isBusy || !(element instanceof HTMLElement)) return undefined
+    const timer = setTimeout(() => {
+      // The page has it, or a dialog around the form.
+      if (document.activeElement?.contains(form.current)) element.focus()
+    }, CLOSED_MS)
+    return () => clearTimeout(timer)
+  }, [form, isBusy])
+  return () => {
+    focused.current = form.current?.contains(document.activeElement) ? document.activeElement : null
+  }
 }
 
 /** Returns the `error` of an input: the first refusal that names `param` or a part of it. */

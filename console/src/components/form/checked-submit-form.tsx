@@ -18,6 +18,7 @@ export function CheckedSubmitForm({ act, onSend, onCancel, children }: CheckedSu
   return (
     <CheckedForm
       failure={failure}
+      isBusy={isBusy}
       onSubmit={() => submit(undefined)}
       actions={<SubmitButtons act={act} isBusy={isBusy} onCancel={onCancel} />}
     >

@@ -1,6 +1,7 @@
 /** Confirms an irreversible action, and stays open until it succeeds or fails. */
 import { Button, type ButtonProps, Group, Text } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
+import { useIsShown } from '../../lib/hooks/use-is-shown.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from '../messages.ts'
 import { Dialog } from './dialog.tsx'
@@ -31,9 +32,11 @@ export function ConfirmDialog({ isOpen, title, onClose, ...question }: ConfirmDi
 function Question(props: Omit<ConfirmDialogProps, 'isOpen' | 'title'>) {
   const { children, act, isDangerous = false, onConfirm, onClose } = props
   const t = useMessages(messages)
+  const isShown = useIsShown()
   const { isBusy, failure, submit } = useSubmit(async () => {
     await onConfirm()
-    onClose()
+    // Closed meanwhile, the dialog may be open for another row by now.
+    if (isShown.current) onClose()
   })
   return (
     <>
@@ -42,7 +45,7 @@ function Question(props: Omit<ConfirmDialogProps, 'isOpen' | 'title'>) {
       </Text>
       <Refusal failure={failure} />
       <Group justify="flex-end" gap="xs" mt="md">
-        <Button variant="default" onClick={onClose}>
+        <Button variant="default" disabled={isBusy} onClick={onClose}>
           {t('cancel')}
         </Button>
         <Button

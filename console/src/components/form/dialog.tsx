@@ -12,18 +12,24 @@ interface DialogProps {
   readonly onClose: () => void
   /** True for content that is shown once, such as a key: only its own buttons close it. */
   readonly isSticky?: boolean
+  /** True while such content is on its way: nothing closes it. */
+  readonly isBusy?: boolean
   readonly size?: string | number
   readonly children: ReactNode
 }
 
 export function Dialog(props: DialogProps) {
-  const { isOpen, title, onClose, isSticky = false, size = 'md', children } = props
+  const { isOpen, title, onClose, isSticky = false, isBusy = false, size = 'md', children } = props
   const t = useMessages(messages)
   const isOnTop = useIsOnTop(isOpen)
   const content = useRef<HTMLDivElement>(null)
   // A click outside, Escape, "back" and a reload would lose it.
-  const isKept = isOpen && isSticky
-  useBlocker({ shouldBlockFn: () => true, enableBeforeUnload: isKept, disabled: !isKept })
+  const isKept = isOpen && (isSticky || isBusy)
+  useBlocker({
+    shouldBlockFn: () => true,
+    enableBeforeUnload: isOpen && isSticky,
+    disabled: !isKept,
+  })
   useLayoutEffect(() => {
     // A form that gives way to its result takes the focus with it.
     if (isOpen && document.activeElement === document.body) content.current?.focus()
@@ -34,10 +40,10 @@ export function Dialog(props: DialogProps) {
       onClose={onClose}
       title={title}
       size={size}
-      closeOnClickOutside={!isSticky}
-      closeOnEscape={!isSticky && isOnTop}
+      closeOnClickOutside={!isKept}
+      closeOnEscape={!isKept && isOnTop}
       attributes={{ header: { role: 'presentation' } }}
-      closeButtonProps={{ 'aria-label': t('close') }}
+      closeButtonProps={{ 'aria-label': t('close'), disabled: isBusy }}
       styles={{ title: { fontWeight: 600, fontSize: 16 } }}
     >
       <div ref={content} tabIndex={-1} style={{ outline: 'none' }}>

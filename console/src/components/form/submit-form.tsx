@@ -26,6 +26,7 @@ export function SubmitForm({ onSend, children, ...buttons }: SubmitFormProps) {
   return (
     <CheckedForm
       failure={failure}
+      isBusy={isBusy}
       onSubmit={(form) => submit(readFields(form))}
       actions={<SubmitButtons {...buttons} isBusy={isBusy} />}
     >
@@ -44,7 +45,7 @@ export function SubmitButtons({
   return (
     <Group justify={isInline ? 'flex-start' : 'flex-end'} gap="xs">
       {onCancel ? (
-        <Button variant="default" onClick={onCancel}>
+        <Button variant="default" disabled={isBusy} onClick={onCancel}>
           {t('cancel')}
         </Button>
       ) : null}

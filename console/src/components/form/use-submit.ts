@@ -1,11 +1,14 @@
 /** Runs one submission at a time and keeps its error. */
 import { useRef, useState } from 'react'
+import { useIsShown } from '../../lib/hooks/use-is-shown.ts'
+import { notifyFailed } from '../state/notify.ts'
 
 /** Ignores the second click of a double click, which arrives before the button is disabled. */
 export function useSubmit<Input>(act: (input: Input) => Promise<void>) {
   const isRunning = useRef(false)
   const [isBusy, setBusy] = useState(false)
   const [failure, setFailure] = useState<Error>()
+  const isShown = useIsShown()
   const submit = async (input: Input) => {
     if (isRunning.current) return
     isRunning.current = true
@@ -15,6 +18,8 @@ export function useSubmit<Input>(act: (input: Input) => Promise<void>) {
       await act(input)
     } catch (error) {
       setFailure(error instanceof Error ? error : new Error(String(error)))
+      // The form was closed, or its page was left, before the refusal came.
+      if (!isShown.current) notifyFailed(error)
     } finally {
       isRunning.current = false
       setBusy(false)

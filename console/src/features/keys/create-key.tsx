@@ -38,6 +38,7 @@ export function CreateKey({ isOpen, currency, onClose }: CreateKeyProps) {
       title={t(secret ? 'createdTitle' : 'createTitle')}
       onClose={close}
       isSticky={secret !== undefined}
+      isBusy={create.isPending}
     >
       {secret ? (
         <KeyShownOnce secret={secret} onClose={close} />

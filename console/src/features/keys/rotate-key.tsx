@@ -41,7 +41,13 @@ export function RotateKey({ isOpen, apiKey, onClose }: RotateKeyProps) {
     ? t('createdTitle')
     : t('rotateTitle', { name: apiKey.name || apiKey.display })
   return (
-    <Dialog isOpen={isOpen} title={title} onClose={close} isSticky={secret !== undefined}>
+    <Dialog
+      isOpen={isOpen}
+      title={title}
+      onClose={close}
+      isSticky={secret !== undefined}
+      isBusy={rotate.isPending}
+    >
       {secret ? (
         <KeyShownOnce secret={secret} onClose={close} />
       ) : (

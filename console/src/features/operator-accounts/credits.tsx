@@ -45,6 +45,7 @@ function CreditForm({ account }: { readonly account: Account }) {
     <CheckedForm
       failure={failure}
       onSubmit={() => submit(undefined)}
+      isBusy={isBusy}
       actions={<SubmitButtons act={t(`act_${kind}`)} isBusy={isBusy} isInline />}
     >
       <Title order={3} size="h4">

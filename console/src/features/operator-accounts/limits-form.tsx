@@ -69,6 +69,7 @@ export function LimitsForm({ account }: { readonly account: Account }) {
   return (
     <CheckedForm
       failure={failure}
+      isBusy={isBusy}
       onSubmit={() => submit(undefined)}
       actions={<SubmitButtons act={t('save')} isBusy={isBusy} isInline />}
     >

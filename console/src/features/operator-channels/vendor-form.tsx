@@ -32,6 +32,7 @@ export function VendorForm({ vendor, upstreams, onAdded }: VendorFormProps) {
   return (
     <CheckedForm
       failure={form.failure}
+      isBusy={form.isBusy}
       onSubmit={form.submit}
       actions={
         <Group justify="flex-end">

@@ -1,11 +1,11 @@
 /** Dialog that creates a batch of codes and shows them once. */
 import { Button, Group, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core'
-import { useState } from 'react'
 import { CheckedRow } from '../../components/fields/checked-row.tsx'
 import { CheckedField } from '../../components/form/checked-form.tsx'
 import { Dialog } from '../../components/form/dialog.tsx'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { CodeSnippet } from '../../components/text/code-snippet.tsx'
+import type { RequestOf } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { plainNumber } from '../../lib/nanos.ts'
 import { useAdminChange } from '../../lib/use-admin.ts'
@@ -18,22 +18,24 @@ interface MakeCodesProps {
 
 export function MakeCodes({ isOpen, onClose }: MakeCodesProps) {
   const t = useMessages(messages)
-  const [codes, setCodes] = useState<readonly string[]>()
+  const make = useAdminChange('POST /operator/redeem-codes')
+  const codes = make.data?.data.map(({ code }) => code)
   const close = () => {
-    setCodes(undefined)
     onClose()
+    make.reset()
   }
   return (
     <Dialog
       isOpen={isOpen}
       title={codes ? t('createdTitle') : t('create')}
       isSticky={codes !== undefined}
+      isBusy={make.isPending}
       onClose={close}
     >
       {codes ? (
         <CodesShownOnce codes={codes} onDone={close} />
       ) : (
-        <Form onCreated={setCodes} onCancel={close} />
+        <Form onSend={(body) => make.mutateAsync({ body })} onCancel={close} />
       )}
     </Dialog>
   )
@@ -59,13 +61,12 @@ function CodesShownOnce({
 }
 
 interface FormProps {
-  readonly onCreated: (codes: readonly string[]) => void
+  readonly onSend: (batch: RequestOf<'POST /operator/redeem-codes'>['body']) => Promise<unknown>
   readonly onCancel: () => void
 }
 
-function Form({ onCreated, onCancel }: FormProps) {
+function Form({ onSend, onCancel }: FormProps) {
   const t = useMessages(messages)
-  const make = useAdminChange('POST /operator/redeem-codes')
   const kinds = (['promotion', 'top_up'] as const).map((value) => ({ value, label: t(value) }))
   return (
     <SubmitForm
@@ -73,17 +74,14 @@ function Form({ onCreated, onCancel }: FormProps) {
       onCancel={onCancel}
       onSend={async (fields) => {
         const { count, amount = '', currency = '', kind, note = '', expires } = fields
-        const { data } = await make.mutateAsync({
-          body: {
-            count: Number(count),
-            amount: plainNumber(amount),
-            currency: currency.normalize('NFKC').toUpperCase(),
-            kind: kind === 'top_up' ? 'top_up' : 'promotion',
-            note,
-            ...(expires ? { expires_at: expires } : {}),
-          },
+        await onSend({
+          count: Number(count),
+          amount: plainNumber(amount),
+          currency: currency.normalize('NFKC').toUpperCase(),
+          kind: kind === 'top_up' ? 'top_up' : 'promotion',
+          note,
+          ...(expires ? { expires_at: expires } : {}),
         })
-        onCreated(data.map(({ code }) => code))
       }}
     >
       <CheckedRow

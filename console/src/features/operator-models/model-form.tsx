@@ -70,6 +70,7 @@ export function ModelForm({ added = [], planned = [], onSaved, ...model }: Model
     <>
       <CheckedForm
         failure={confirmed.failure}
+        isBusy={confirmed.isBusy}
         onSubmit={submit}
         actions={
           <Group justify="flex-end">

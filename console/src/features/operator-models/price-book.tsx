@@ -68,7 +68,8 @@ function Review({ vendor }: { readonly vendor: ReviewedVendor }) {
   const { isBusy, failure, submit } = useSubmit(async (models: readonly string[]) => {
     await change.mutateAsync({ params: { vendor_id: id }, body: { models: [...models] } })
     notifyDone(t('applied', { count: models.length }))
-    setChosen([])
+    // Others may have been chosen meanwhile.
+    setChosen((now) => now.filter((one) => !models.includes(one)))
   })
   const groups = (['new', 'changed', 'unchanged'] as const).map((kind) => ({
     kind,

@@ -51,6 +51,7 @@ export function CreateToken({ isOpen, onClose }: CreateTokenProps) {
       title={t(secret ? 'created' : 'create')}
       onClose={close}
       isSticky={secret !== undefined}
+      isBusy={create.isPending}
     >
       {secret ? (
         <TokenShownOnce secret={secret} onClose={close} />

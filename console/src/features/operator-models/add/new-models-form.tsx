@@ -51,6 +51,7 @@ export function NewModelsForm(props: NewModelsFormProps) {
   return (
     <CheckedForm
       failure={failure}
+      isBusy={isBusy}
       onSubmit={() => submit(undefined)}
       actions={
         <Group justify="flex-end">

@@ -31,7 +31,13 @@ export function InviteMember({ isOpen, accountId, onClose }: InviteMemberProps) 
     await invite.mutateAsync({ params: { account_id: accountId }, body: { email, role } })
   }
   return (
-    <Dialog isOpen={isOpen} title={t('invite')} onClose={close} isSticky={invitation !== undefined}>
+    <Dialog
+      isOpen={isOpen}
+      title={t('invite')}
+      onClose={close}
+      isSticky={invitation !== undefined}
+      isBusy={invite.isPending}
+    >
       {invitation ? (
         <Stack gap="sm">
           <Text size="sm">
