@@ -26,7 +26,7 @@ export function KeyActions({ apiKey, currency }: KeyActionsProps) {
   const { user } = useSession().session
   const isOwn = account.mayCall && apiKey.member?.user_id === user.id
   const [open, setOpen] = useState<Open>()
-  const { disable, enable } = useSwitch(apiKey)
+  const { disable, enable, isEnabling } = useSwitch(apiKey)
   const close = () => setOpen(undefined)
   const name = apiKey.name || apiKey.display
   return (
@@ -39,7 +39,7 @@ export function KeyActions({ apiKey, currency }: KeyActionsProps) {
             <ActButton icon="pause" label={t('disable')} onClick={() => setOpen('disable')} />
           )}
           {apiKey.state === 'disabled' && account.isOwner ? (
-            <ActButton icon="play" label={t('enable')} onClick={enable} />
+            <ActButton icon="play" label={t('enable')} isBusy={isEnabling} onClick={enable} />
           ) : null}
         </>
       ) : null}
@@ -76,6 +76,7 @@ function useSwitch({ id }: ApiKey) {
       await toDisable.mutateAsync({ params })
       notifyDone(t('nowDisabled'))
     },
+    isEnabling: toEnable.isPending,
     enable() {
       toEnable
         .mutateAsync({ params })
@@ -88,15 +89,17 @@ function useSwitch({ id }: ApiKey) {
 interface ActButtonProps {
   readonly icon: 'edit' | 'refresh' | 'play' | 'pause'
   readonly label: string
+  readonly isBusy?: boolean
   readonly onClick: () => void
 }
 
-function ActButton({ icon, label, onClick }: ActButtonProps) {
+function ActButton({ icon, label, isBusy = false, onClick }: ActButtonProps) {
   return (
     <Button
       variant="default"
       size="compact-sm"
       leftSection={<Icon name={icon} size={14} />}
+      loading={isBusy}
       onClick={onClick}
     >
       {label}

@@ -54,14 +54,24 @@ function Switches({ channel }: { readonly channel: EditedChannel }) {
     <>
       {error ? <ErrorState error={error} /> : null}
       {pausedAt === null ? (
-        <Button variant="default" onClick={() => run(pause, t('paused', { id }))}>
+        <Button
+          variant="default"
+          loading={pause.isPending}
+          onClick={() => run(pause, t('paused', { id }))}
+        >
           {t('pause')}
         </Button>
       ) : (
-        <Button onClick={() => run(resume, t('resumed', { id }))}>{t('resume')}</Button>
+        <Button loading={resume.isPending} onClick={() => run(resume, t('resumed', { id }))}>
+          {t('resume')}
+        </Button>
       )}
       {health.state === 'cooling_down' ? (
-        <Button variant="default" onClick={() => run(wake, t('woken', { id }))}>
+        <Button
+          variant="default"
+          loading={wake.isPending}
+          onClick={() => run(wake, t('woken', { id }))}
+        >
           {t('wake')}
         </Button>
       ) : null}

@@ -3,14 +3,13 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
 import { Panel } from '../../components/page/panel.tsx'
-import { notifyFailed } from '../../components/state/notify.ts'
 import { callAdmin } from '../../lib/api.ts'
 import { formatTime } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 import { SettingRow } from './row.tsx'
-import { SmallButton } from './small-button.tsx'
+import { ActButton, SmallButton } from './small-button.tsx'
 
 /** Shows nothing where no provider is set and none was linked. */
 export function Linked() {
@@ -29,11 +28,10 @@ export function Linked() {
     ({ id }) => !linked.some(({ provider }) => provider === id),
   )
   if (linked.length === 0 && others.length === 0) return null
-  const begin = (provider: string) =>
-    link
-      .mutateAsync({ body: { provider } })
-      .then(({ location: next }) => window.location.assign(next))
-      .catch(notifyFailed)
+  const begin = async (provider: string) => {
+    const { location: next } = await link.mutateAsync({ body: { provider } })
+    window.location.assign(next)
+  }
   return (
     <Panel title={t('linked')}>
       {linked.map(({ provider, name, email, created_at }) => (
@@ -49,9 +47,9 @@ export function Linked() {
       ))}
       {others.map(({ id, name }) => (
         <SettingRow key={id} title={name} text={t('linkText')}>
-          <SmallButton onClick={() => void begin(id)} aria-label={t('linkWith', { name })}>
+          <ActButton onAct={() => begin(id)} aria-label={t('linkWith', { name })}>
             {t('link')}
-          </SmallButton>
+          </ActButton>
         </SettingRow>
       ))}
       <ConfirmDialog

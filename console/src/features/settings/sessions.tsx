@@ -2,13 +2,12 @@
 
 import { Panel } from '../../components/page/panel.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
-import { notifyFailed } from '../../components/state/notify.ts'
 import { TimeText } from '../../components/text/time-text.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 import { SettingRow } from './row.tsx'
-import { SmallButton } from './small-button.tsx'
+import { ActButton } from './small-button.tsx'
 
 export function SessionsTable() {
   const t = useMessages(messages)
@@ -23,9 +22,7 @@ export function SessionsTable() {
       isPending={isPending}
       aside={
         others ? (
-          <SmallButton onClick={() => endOthers.mutate({}, { onError: notifyFailed })}>
-            {t('endOthers')}
-          </SmallButton>
+          <ActButton onAct={() => endOthers.mutateAsync({})}>{t('endOthers')}</ActButton>
         ) : undefined
       }
     >
@@ -42,11 +39,9 @@ export function SessionsTable() {
           }
         >
           {current ? null : (
-            <SmallButton
-              onClick={() => end.mutate({ params: { session_id: id } }, { onError: notifyFailed })}
-            >
+            <ActButton onAct={() => end.mutateAsync({ params: { session_id: id } })}>
               {t('end')}
-            </SmallButton>
+            </ActButton>
           )}
         </SettingRow>
       ))}

@@ -1,11 +1,10 @@
 /** Open invitations. */
-import { notifyFailed } from '../../../components/state/notify.ts'
 import { formatTime } from '../../../lib/format.ts'
 import { useLanguage, useMessages } from '../../../lib/i18n.tsx'
 import { useAdmin, useAdminChange } from '../../../lib/use-admin.ts'
 import { messages } from '../messages.ts'
 import { SettingRow } from '../row.tsx'
-import { SmallButton } from '../small-button.tsx'
+import { ActButton } from '../small-button.tsx'
 
 export function Invitations({ accountId }: { readonly accountId: string }) {
   const t = useMessages(messages)
@@ -19,13 +18,9 @@ export function Invitations({ accountId }: { readonly accountId: string }) {
       title={email}
       text={t('invited', { until: formatTime(expires_at, language) })}
     >
-      <SmallButton
-        onClick={() =>
-          takeBack.mutate({ params: { ...params, invitation_id: id } }, { onError: notifyFailed })
-        }
-      >
+      <ActButton onAct={() => takeBack.mutateAsync({ params: { ...params, invitation_id: id } })}>
         {t('withdraw')}
-      </SmallButton>
+      </ActButton>
     </SettingRow>
   ))
   return <div aria-busy={isPending}>{rows}</div>

@@ -74,7 +74,12 @@ function MemberMenu({ member, accountId }: MemberMenuProps) {
     <>
       <Menu position="bottom-end">
         <Menu.Target>
-          <ActionIcon variant="subtle" color="gray" aria-label={t('actions', { name })}>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            loading={change.isPending}
+            aria-label={t('actions', { name })}
+          >
             <Icon name="more" size={16} />
           </ActionIcon>
         </Menu.Target>
