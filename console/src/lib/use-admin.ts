@@ -95,6 +95,29 @@ export type AdminPages<Row> = Omit<ReturnType<typeof useAdminPages>, 'rows'> & {
 
 /** Adapts a list that is not paged, `{ data }`, for DataTable. */
 export function asPages<Row>(query: {
+/** Shows rows once another answer is there too, which names the currency of their amounts. */
+export function withAnswer<Row>(
+  pages: AdminPages<Row>,
+  query: {
+    readonly data: unknown
+    readonly error: Error | null
+    readonly isPending: boolean
+    readonly refetch: () => unknown
+  },
+): AdminPages<Row> {
+  if (query.data !== undefined) return pages
+  return {
+    ...pages,
+    rows: [],
+    error: pages.error ?? query.error,
+    isPending: pages.isPending || query.isPending,
+    retry() {
+      pages.retry()
+      void query.refetch()
+    },
+  }
+}
+
   readonly data: { readonly data: readonly Row[] } | undefined
   readonly error: Error | null
   readonly isPending: boolean

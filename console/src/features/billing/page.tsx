@@ -16,7 +16,13 @@ import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { addUp, placesToAddUp } from '../../lib/nanos.ts'
 import { useAccount } from '../../lib/session.tsx'
 import { useUrlState } from '../../lib/url-state.ts'
-import { type RowOf, useAdmin, useAdminChange, useAdminPages } from '../../lib/use-admin.ts'
+import {
+  type RowOf,
+  useAdmin,
+  useAdminChange,
+  useAdminPages,
+  withAnswer,
+} from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 import { MonthStatement } from './statement.tsx'
 
@@ -60,7 +66,7 @@ export function Page() {
         {view === 'statement' ? (
           <MonthStatement month={url.values.month} onMonth={(month) => url.set({ month })} />
         ) : (
-          <Transactions currency={balance.data?.currency ?? 'CNY'} />
+          <Transactions balance={balance} />
         )}
       </Stack>
     </>
@@ -68,7 +74,11 @@ export function Page() {
 }
 
 /** Every charge and credit: each balance is the one below it plus the amount. */
-function Transactions({ currency }: { readonly currency: string }) {
+function Transactions({
+  balance,
+}: {
+  readonly balance: ReturnType<typeof useAdmin<typeof BALANCE>>
+}) {
   const t = useMessages(messages)
   const { id } = useAccount()
   const params = { account_id: id }
@@ -91,8 +101,8 @@ function Transactions({ currency }: { readonly currency: string }) {
       </Group>
       <DataTable
         label={t('ledger')}
-        pages={pages}
-        columns={useColumns(messages, FIELDS, currency)}
+        pages={withAnswer(pages, balance)}
+        columns={useColumns(messages, FIELDS, balance.data?.currency)}
         rowId={(row) => row.id}
         empty={
           <EmptyState icon="card" title={t('emptyTitle')}>

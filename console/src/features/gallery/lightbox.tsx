@@ -127,12 +127,14 @@ function Details({ picture, onClose }: DetailsProps) {
   const { url } = picture
   return (
     <Stack gap="md">
-      <FieldFacts
-        messages={messages}
-        fields={FIELDS}
-        row={picture}
-        currency={balance.data?.currency ?? 'USD'}
-      />
+      {balance.data ? (
+        <FieldFacts
+          messages={messages}
+          fields={FIELDS}
+          row={picture}
+          currency={balance.data.currency}
+        />
+      ) : null}
       <Group justify="flex-end" gap="xs">
         <ButtonLink to="/usage" search={{ id: picture.request_id }} variant="subtle">
           {t('explain')}

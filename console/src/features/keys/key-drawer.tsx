@@ -13,6 +13,7 @@ import { messages } from './messages.ts'
 interface KeyDrawerProps {
   /** '' while none is open. */
   readonly id: string
+  /** '' while it is not known. */
   readonly currency: string
   readonly onClose: () => void
 }
@@ -28,7 +29,7 @@ export function KeyDrawer({ id, currency, onClose }: KeyDrawerProps) {
   const title = key.data ? key.data.name || t('unnamed') : t('key')
   return (
     <DetailDrawer isOpen={id !== ''} title={title} onClose={onClose}>
-      {key.data ? (
+      {key.data && currency !== '' ? (
         <>
           <KeyActions apiKey={key.data} currency={currency} />
           <FieldFacts messages={messages} fields={KEY_FIELDS} row={key.data} currency={currency} />

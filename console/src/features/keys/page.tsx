@@ -9,7 +9,7 @@ import { PageHeader } from '../../components/page/page-header.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useUrlState } from '../../lib/url-state.ts'
-import { useAdmin, useAdminPages } from '../../lib/use-admin.ts'
+import { useAdmin, useAdminPages, withAnswer } from '../../lib/use-admin.ts'
 import { CreateKey } from './create-key.tsx'
 import { KEY_FIELDS } from './fields.tsx'
 import { KeyDrawer } from './key-drawer.tsx'
@@ -22,7 +22,7 @@ export function Page() {
   const url = useUrlState(['id'])
   const keys = useAdminPages('GET /accounts/:account_id/keys', { params }, { live: ['usage'] })
   const balance = useAdmin('GET /accounts/:account_id/balance', { params })
-  const currency = balance.data?.currency ?? 'USD'
+  const currency = balance.data?.currency ?? ''
   const [isCreating, setCreating] = useState(false)
   const create = account.mayCall ? (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setCreating(true)}>
@@ -34,7 +34,7 @@ export function Page() {
       <PageHeader title={t('title')} description={t('description')} actions={create} />
       <DataTable
         label={t('title')}
-        pages={keys}
+        pages={withAnswer(keys, balance)}
         columns={useColumns(messages, KEY_FIELDS, currency)}
         rowId={(key) => key.id}
         openId={url.values.id}
