@@ -84,6 +84,8 @@ export function useAdminPages<Key extends PagedKey>(
     isStale: query.isPlaceholderData,
     hasMore: query.hasNextPage,
     isLoadingMore: query.isFetchingNextPage,
+    /** Null unless further rows could not be loaded. */
+    moreError: query.isFetchNextPageError ? query.error : null,
     loadMore: () => void query.fetchNextPage(),
     retry: () => void query.refetch(),
   }
@@ -93,8 +95,6 @@ export type AdminPages<Row> = Omit<ReturnType<typeof useAdminPages>, 'rows'> & {
   readonly rows: readonly Row[]
 }
 
-/** Adapts a list that is not paged, `{ data }`, for DataTable. */
-export function asPages<Row>(query: {
 /** Shows rows once another answer is there too, which names the currency of their amounts. */
 export function withAnswer<Row>(
   pages: AdminPages<Row>,
@@ -118,6 +118,8 @@ export function withAnswer<Row>(
   }
 }
 
+/** Adapts a list that is not paged, `{ data }`, for DataTable. */
+export function asPages<Row>(query: {
   readonly data: { readonly data: readonly Row[] } | undefined
   readonly error: Error | null
   readonly isPending: boolean
@@ -131,6 +133,7 @@ export function withAnswer<Row>(
     isStale: query.isPlaceholderData,
     hasMore: false,
     isLoadingMore: false,
+    moreError: null,
     loadMore() {},
     retry: () => void query.refetch(),
   }

@@ -6,7 +6,7 @@ import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import type { AdminPages } from '../../lib/use-admin.ts'
 import { messages } from '../messages.ts'
 import { Panel } from '../page/panel.tsx'
-import { ErrorState } from '../state/error-state.tsx'
+import { ErrorState, useErrorText } from '../state/error-state.tsx'
 import classes from './data-table.module.css'
 import { RowTable, type RowTableProps } from './row-table.tsx'
 
@@ -16,7 +16,15 @@ export interface DataTableProps<Row>
   extends Pick<RowTableProps<Row>, 'label' | 'columns' | 'rowId' | 'onOpen' | 'openId'> {
   readonly pages: Pick<
     AdminPages<Row>,
-    'rows' | 'error' | 'isPending' | 'isStale' | 'hasMore' | 'isLoadingMore' | 'loadMore' | 'retry'
+    | 'rows'
+    | 'error'
+    | 'isPending'
+    | 'isStale'
+    | 'hasMore'
+    | 'isLoadingMore'
+    | 'moreError'
+    | 'loadMore'
+    | 'retry'
   >
   /** Shown in place of an empty table: EmptyState with the next step. */
   readonly empty: ReactNode
@@ -39,6 +47,7 @@ export function DataTable<Row>({ pages, empty, ...table }: DataTableProps<Row>) 
 function Foot<Row>({ pages }: { readonly pages: DataTableProps<Row>['pages'] }) {
   const t = useMessages(messages)
   const { language } = useLanguage()
+  const textOf = useErrorText()
   if (pages.isPending) {
     return (
       <VisuallyHidden role="status" aria-label={t('loading')}>
@@ -52,6 +61,11 @@ function Foot<Row>({ pages }: { readonly pages: DataTableProps<Row>['pages'] }) 
       <Text size="xs" c="dimmed">
         {pages.hasMore ? t('shown', { count }) : t('allShown', { count })}
       </Text>
+      {pages.moreError ? (
+        <Text size="sm" c="var(--mantine-color-error)" role="alert">
+          {textOf(pages.moreError)}
+        </Text>
+      ) : null}
       {pages.hasMore ? (
         <Button
           variant="default"

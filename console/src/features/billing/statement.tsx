@@ -63,7 +63,8 @@ export function MonthStatement({ month, onMonth }: StatementProps) {
         </Button>
       </Group>
       {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : null}
-      {data ? <Shown statement={data} title={name.format(from)} /> : <Skeleton height={240} />}
+      {data ? <Shown statement={data} title={name.format(from)} /> : null}
+      {data || error ? null : <Skeleton height={240} />}
     </Stack>
   )
 }

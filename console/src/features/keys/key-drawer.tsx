@@ -31,7 +31,7 @@ export function KeyDrawer({ id, currency, onClose }: KeyDrawerProps) {
     <DetailDrawer isOpen={id !== ''} title={title} onClose={onClose}>
       {key.data && currency !== '' ? (
         <>
-          <KeyActions apiKey={key.data} currency={currency} />
+          <KeyActions key={key.data.id} apiKey={key.data} currency={currency} />
           <FieldFacts messages={messages} fields={KEY_FIELDS} row={key.data} currency={currency} />
         </>
       ) : null}

@@ -7,6 +7,7 @@ import { CheckedRow } from '../../components/fields/checked-row.tsx'
 import { CheckedField, CheckedForm } from '../../components/form/checked-form.tsx'
 import { SubmitButtons } from '../../components/form/submit-form.tsx'
 import { useSubmit } from '../../components/form/use-submit.ts'
+import { ErrorState } from '../../components/state/error-state.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
@@ -44,8 +45,8 @@ function CreditForm({ account }: { readonly account: Account }) {
   return (
     <CheckedForm
       failure={failure}
-      onSubmit={() => submit(undefined)}
       isBusy={isBusy}
+      onSubmit={() => submit(undefined)}
       actions={<SubmitButtons act={t(`act_${kind}`)} isBusy={isBusy} isInline />}
     >
       <Title order={3} size="h4">
@@ -117,17 +118,20 @@ function usePost(accountId: string) {
 function History({ account }: { readonly account: Account }) {
   const t = useMessages(messages)
   const params = { account_id: account.id }
-  const { rows } = useAdminPages('GET /operator/accounts/:account_id/credits', { params })
+  const pages = useAdminPages('GET /operator/accounts/:account_id/credits', { params })
+  const { rows, error, isPending } = pages
   return (
     <Box>
       <Title order={3} size="h4" mb={6}>
         {t('history')}
       </Title>
-      {rows.length === 0 ? (
+      {error ? <ErrorState error={error} onRetry={pages.retry} /> : null}
+      {rows.length === 0 && !error && !isPending ? (
         <Text size="sm" c="dimmed">
           {t('historyEmpty')}
         </Text>
-      ) : (
+      ) : null}
+      {rows.length > 0 ? (
         <Table aria-label={t('history')}>
           <Table.Tbody>
             {rows.map((row) => (
@@ -148,7 +152,7 @@ function History({ account }: { readonly account: Account }) {
             ))}
           </Table.Tbody>
         </Table>
-      )}
+      ) : null}
     </Box>
   )
 }

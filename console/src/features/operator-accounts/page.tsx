@@ -3,6 +3,7 @@ import { Button } from '@mantine/core'
 import { Icon } from '../../components/icon.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
 import { ListPage } from '../../components/list/list-page.tsx'
+import { ErrorState } from '../../components/state/error-state.tsx'
 import { useStatusOptions } from '../../components/state/work-status.tsx'
 import { nameAccount } from '../../components/text/name-account.ts'
 import { asQuery } from '../../lib/as-query.ts'
@@ -66,6 +67,9 @@ function OpenAccount({ id, onClose }: { readonly id: string; readonly onClose: (
   return (
     <DetailDrawer isOpen={id !== ''} title={shown ? nameAccount(shown) : id} onClose={onClose}>
       {shown ? <AccountDetails key={shown.id} account={shown} /> : null}
+      {id !== '' && account.error ? (
+        <ErrorState error={account.error} onRetry={() => void account.refetch()} />
+      ) : null}
     </DetailDrawer>
   )
 }

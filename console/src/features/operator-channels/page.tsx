@@ -43,6 +43,9 @@ export function Page() {
     <>
       <PageHeader title={t('title')} description={t('description')} actions={add} />
       <SimulatorsNotice />
+      {upstreams.error ? (
+        <ErrorState error={upstreams.error} onRetry={() => void upstreams.refetch()} />
+      ) : null}
       <Filters>
         <Switch
           size="xs"

@@ -121,7 +121,7 @@ function UnchargedCosts() {
   const t = useMessages(messages)
   const pages = useAdminPages(UNCHARGED_COSTS, {})
   const columns = useColumns(messages, UNCHARGED_FIELDS)
-  if (!pages.isPending && pages.rows.length === 0) {
+  if (!pages.isPending && !pages.error && pages.rows.length === 0) {
     return (
       <Panel title={t('unchargedCosts')}>
         <EmptyState icon="check" title={t('unchargedEmpty')} />

@@ -5,6 +5,7 @@ import { CheckedField } from '../../components/form/checked-form.tsx'
 import { onlyChanged } from '../../components/form/list-changes.ts'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { Panel } from '../../components/page/panel.tsx'
+import { ErrorState } from '../../components/state/error-state.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { CopyText } from '../../components/text/copy-button.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
@@ -21,8 +22,9 @@ type Settings = AdminAnswer<'GET /accounts/:account_id'>
 export function AccountSection({ account }: { readonly account: Selected }) {
   const t = useMessages(messages)
   const params = { account_id: account.id }
-  const { data, isPending } = useAdmin('GET /accounts/:account_id', { params })
-  if (!data) return isPending ? <Skeleton height={320} aria-busy /> : null
+  const { data, error, refetch } = useAdmin('GET /accounts/:account_id', { params })
+  if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
+  if (!data) return <Skeleton height={320} aria-busy />
   const facts = (
     <>
       <SettingRow title="ID" text={<CopyText value={data.id} />} />

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
 import { Dialog } from '../../components/form/dialog.tsx'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
+import { ErrorState } from '../../components/state/error-state.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useSession } from '../../lib/session.tsx'
@@ -21,7 +22,7 @@ interface PasskeysProps {
 export function Passkeys({ onCodes }: PasskeysProps) {
   const t = useMessages(messages)
   const { passkeys_possible: isPossible } = useSession().session
-  const { data, isPending } = useAdmin('GET /profile/passkeys', {})
+  const { data, error, isPending, refetch } = useAdmin('GET /profile/passkeys', {})
   const [isAdding, setAdding] = useState(false)
   const [removed, setRemoved] = useState<{ readonly id: string; readonly name: string }>()
   const remove = useAdminChange('DELETE /profile/passkeys/:passkey_id')
@@ -30,7 +31,13 @@ export function Passkeys({ onCodes }: PasskeysProps) {
     <div aria-busy={isPending}>
       <SettingRow
         title={t('passkeys')}
-        text={isPossible ? (passkeys.length === 0 ? t('noPasskeys') : '') : t('passkeysImpossible')}
+        text={
+          isPossible
+            ? data && passkeys.length === 0
+              ? t('noPasskeys')
+              : ''
+            : t('passkeysImpossible')
+        }
       >
         {isPossible ? (
           <SmallButton onClick={() => setAdding(true)} aria-label={t('addPasskey')}>
@@ -38,6 +45,7 @@ export function Passkeys({ onCodes }: PasskeysProps) {
           </SmallButton>
         ) : null}
       </SettingRow>
+      {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : null}
       {passkeys.map(({ id, name, used_at }) => (
         <SettingRow
           key={id}

@@ -48,7 +48,7 @@ export function TaskDrawer({ id, onClose }: TaskDrawerProps) {
     <DetailDrawer isOpen={id !== ''} title={title} onClose={onClose}>
       {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : null}
       {isPending ? <Loader size="sm" /> : null}
-      {data ? <TaskDetail task={data} /> : null}
+      {data ? <TaskDetail key={data.id} task={data} /> : null}
     </DetailDrawer>
   )
 }

@@ -119,7 +119,12 @@ function Deliveries({ accountId }: { readonly accountId: string }) {
       />
       <DetailDrawer isOpen={openId !== ''} title={t('deliveries')} onClose={list.close}>
         {openId === '' ? null : (
-          <DeliveryDetails accountId={accountId} deliveryId={openId} onOpen={list.open} />
+          <DeliveryDetails
+            key={openId}
+            accountId={accountId}
+            deliveryId={openId}
+            onOpen={list.open}
+          />
         )}
       </DetailDrawer>
     </section>

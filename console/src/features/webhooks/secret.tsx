@@ -69,6 +69,9 @@ export function Secret({ accountId, isOwner }: SecretProps) {
           {t('previousUntil')} <TimeText time={until} form="full" />
         </Text>
       ) : null}
+      {masked.error ? (
+        <ErrorState error={masked.error} onRetry={() => void masked.refetch()} />
+      ) : null}
       {reveal.error ? <ErrorState error={reveal.error} /> : null}
     </Panel>
   )

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { ConfirmDialog } from '../../../components/form/confirm-dialog.tsx'
 import { Icon } from '../../../components/icon.tsx'
 import { Panel } from '../../../components/page/panel.tsx'
+import { ErrorState } from '../../../components/state/error-state.tsx'
 import { notifyFailed } from '../../../components/state/notify.ts'
 import type { AdminAnswer } from '../../../lib/api.ts'
 import { useMessages } from '../../../lib/i18n.tsx'
@@ -19,7 +20,7 @@ type Member = AdminAnswer<'GET /accounts/:account_id/members'>['data'][number]
 
 export function Members({ account }: { readonly account: Selected }) {
   const t = useMessages(messages)
-  const { data, isPending } = useAdmin('GET /accounts/:account_id/members', {
+  const { data, error, isPending, refetch } = useAdmin('GET /accounts/:account_id/members', {
     params: { account_id: account.id },
   })
   const [isInviting, setInviting] = useState(false)
@@ -31,6 +32,7 @@ export function Members({ account }: { readonly account: Selected }) {
       <Text size="sm" c="dimmed" mb="xs">
         {t('rolesText')}
       </Text>
+      {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : null}
       {(data?.data ?? []).map((member) => (
         <SettingRow key={member.id} title={member.name || member.email} text={member.email}>
           <Marks member={member} />
