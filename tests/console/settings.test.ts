@@ -197,9 +197,16 @@ describe('settings, for all', { skip: noBrowser }, () => {
 
   for (const look of [PHONE, { ...PHONE, colorScheme: 'dark' }, { locale: 'zh-CN' }] as const) {
     test(`accessible: ${JSON.stringify(look)}`, async () => {
+      await stage.sql`update person set name = ${'long'.repeat(25)}`
       const { page, complaints } = await stage.signedIn('/settings', {}, look)
       await page.getByText('person', { exact: false }).first().waitFor()
       await expectFits(page)
+      const roles = page.locator('.mantine-Badge-label')
+      await roles.nth(1).waitFor({ state: 'attached' })
+      const cut = await roles.evaluateAll((all) =>
+        all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent),
+      )
+      assert.deepEqual(cut, [])
       await expectAccessible(page)
       assert.deepEqual(complaints, [])
       await page.context().close()

@@ -11,8 +11,14 @@ interface RowProps {
 export function SettingRow({ title, text, children }: RowProps) {
   return (
     <Group justify="space-between" wrap="nowrap" gap="sm" py={6}>
-      <div style={{ minWidth: 0 }}>
-        <Text size="sm" fw={500} component="div" truncate>
+      <div style={{ minWidth: 0, overflowWrap: 'anywhere' }}>
+        <Text
+          size="sm"
+          fw={500}
+          component="div"
+          truncate
+          title={typeof title === 'string' ? title : undefined}
+        >
           {title}
         </Text>
         {text ? (
@@ -21,7 +27,7 @@ export function SettingRow({ title, text, children }: RowProps) {
           </Text>
         ) : null}
       </div>
-      <Group gap="xs" wrap="nowrap">
+      <Group gap="xs" wrap="nowrap" flex="none">
         {children}
       </Group>
     </Group>
