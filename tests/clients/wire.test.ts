@@ -223,7 +223,8 @@ test('the older name of the output limit becomes the one that the channel wants'
 test('the role developer becomes system where the vendor refuses it', async () => {
   const { key } = await gateway.tenant()
   const rest = '"model":"sim-ark-chat", "max_completion_tokens":40'
-  const said = '{"role":"user","content":"developer"}]}'
+  const text = '{"type":"text","text":"developer","id":9007199254740993}'
+  const said = `{"role":"user","content":[${text}]}]}`
   const sent = `{${rest},"messages":[{"role":"developer","content":"a"},${said}`
   const answer = await gateway.post('/v1/chat/completions', key, sent)
   assert.equal(answer.status, 200, answer.text)

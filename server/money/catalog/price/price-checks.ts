@@ -32,7 +32,7 @@ const FACTS_OF_TEXT: readonly string[] = [
 ]
 const TEXT_TYPES: ReadonlySet<ModelType> = new Set(['chat', 'embedding', 'moderation'])
 
-/** Returns the facts of a condition that no call of a model for text has: its price never applies. */
+/** Returns the facts of a condition that no call for text has: its price never applies. */
 export function findUnknownFacts(type: ModelType, when: Entry['when'] = {}): string[] {
   if (!TEXT_TYPES.has(type)) return []
   return Object.keys(when).filter((name) => !FACTS_OF_TEXT.includes(name))

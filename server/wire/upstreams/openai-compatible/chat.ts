@@ -57,7 +57,7 @@ async function send(
     const sent = limit ? undefined : readLimitField(value)
     const otherLimit = sent && demandedLimit(failure, sent)
     if (otherLimit) return await send(wire, call, { limit: otherLimit, messages })
-    const others = messages === undefined ? demandedMessages(failure, value) : undefined
+    const others = messages === undefined ? demandedMessages(failure, call.request) : undefined
     if (others === undefined) throw failure
     return await send(wire, call, { limit, messages: others })
   }
