@@ -114,6 +114,19 @@ test('a unit without a cost of its own has those of the unit that stands in for 
   ])
 })
 
+test('work of another model has the cost that stands in, beside an unconditional one too', () => {
+  const cached = { unit: 'cached_input_token', per: 1000 } as const
+  const other = { when: { model: 'advisor' } }
+  const routes = [
+    route('a', [input('1'), { ...cached, amount: '1', ...other }]),
+    route('b', [input('5', other), input('2'), { ...cached, amount: '0.1' }]),
+  ]
+  const found = findDearestCost(routes, 'USD')
+  assert.ok('costs' in found)
+  const advised = found.costs.filter(({ unit, when }) => unit === cached.unit && when)
+  assert.deepEqual(advised, [{ ...cached, amount: '5', ...other }])
+})
+
 test('an unknown cost is no cost', () => {
   const problemOf = (routes: StoredRoute[]) => {
     const found = findDearestCost(routes, 'USD')

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
+import { createRoutes } from '../../server/base/http/router.ts'
 import { startTestGateway, type TestGateway } from '../support/in-process.ts'
 import { sendRaw } from '../support/raw.ts'
 
@@ -188,4 +189,20 @@ test('a path of an unsupported protocol names an alternative that exists', async
       assert.notEqual(found.status, 404, `${path} leads to ${other}`)
     }
   }
+})
+
+test('a file below another base URL is the vendor’s file, and no link to a result', async () => {
+  const body = (await (await send('GET', '/openai/files/file-1/content')).json()) as object
+  assert.match(JSON.stringify(body), /did you mean \/v1\/files\/:file_id\/content\?/)
+})
+
+test('a path that no form of has a route is decoded once', (t) => {
+  const match = createRoutes([{ method: 'GET', path: '/v1/balance', target: 1 }])
+  const decode = t.mock.method(globalThis, 'decodeURIComponent')
+  const result = match('GET', '/%ff'.repeat(4_000))
+  assert.ok('refused' in result)
+  assert.ok(decode.mock.callCount() <= 4_100, `${decode.mock.callCount()} times`)
+  decode.mock.resetCalls()
+  match('GET', '/%'.repeat(8_000))
+  assert.equal(decode.mock.calls.filter(({ error }) => error !== undefined).length, 0)
 })

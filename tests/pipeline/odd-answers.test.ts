@@ -11,7 +11,6 @@ import {
 } from 'node:zlib'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/in-process.ts'
 import { type LocalServer, startServer } from '../support/servers/local-server.ts'
-import { until } from '../support/until.ts'
 
 const CHAT = '/v1/chat/completions'
 const SPEECH = '/v1/audio/speech'
@@ -46,11 +45,6 @@ before(async () => {
     channels: [
       { id: 'odd', upstream: 'openai-compatible', settings },
       { id: 'messages', upstream: 'anthropic', settings },
-      {
-        id: 'stops',
-        upstream: 'openai-compatible',
-        settings: { ...settings, stops_on_cancel: true },
-      },
     ],
     models: [
       model('chat', 'chat', ['input_token', 'output_token']),
@@ -58,7 +52,6 @@ before(async () => {
       model('voice', 'speech', ['input_token', 'output_token']),
       model('claude', 'chat', ['input_token', 'output_token'], 'messages'),
       { ...model('sized', 'image', []), prices: SIZES },
-      model('letters', 'speech', ['character'], 'stops'),
     ],
   })
 })
@@ -369,24 +362,3 @@ for (const [name, path, stream, type, body] of [
     assert.deepEqual(await charge(await gateway.post(path, key, order, headers), key), STATED)
   })
 }
-
-test('a caller that disconnects pays for the delivered part of any stream', async () => {
-  const { key, accountId } = await gateway.tenant({ balance: '1' })
-  script = (response) => {
-    response.writeHead(200, { 'content-type': 'audio/mpeg' })
-    response.write(Buffer.alloc(50_000))
-  }
-  const leaving = new AbortController()
-  const reply = await gateway.fetch(SPEECH, {
-    key,
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'letters', input: 'hello', voice: 'alloy' }),
-    signal: leaving.signal,
-  })
-  await reply.body?.getReader().read()
-  leaving.abort()
-  const isClosed = async () => ((await gateway.balance(accountId)).held === 0n ? true : undefined)
-  await until('the end of the hold', isClosed)
-  assert.equal((await gateway.record(reply, key)).charged, '0.005')
-})

@@ -2,7 +2,6 @@
  * Metrics in Prometheus' format, on a port of their own. Labels are bounded: no key, account,
  * request or task id is ever a label.
  */
-
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { createMemory, type Memory } from '../../base/lib/memory/memory.ts'
 import { explainListening } from '../../base/lib/process/explain-listening.ts'

@@ -48,6 +48,8 @@ function makeDecodable(path: string): string {
 }
 
 function decodes(segment: string): string {
+  // Found without an exception, of which a path may cause thousands.
+  if (/%(?![\da-f]{2})/i.test(segment)) return UNKNOWN_CHARACTER
   try {
     decodeURIComponent(segment)
     return segment
@@ -76,9 +78,11 @@ export function createRoutes<Target>(
     const cut = url.indexOf('?')
     const path = cut < 0 ? url : url.slice(0, cut)
     const routedMethod = method === 'HEAD' ? 'GET' : method
-    const found = find(routedMethod, path)
+    // Once, as a path without a route is looked up in many forms.
+    const decodable = path.includes('%') ? makeDecodable(path) : path
+    const found = find(routedMethod, decodable)
     const route = found && known.get(found.handler)
-    if (!found || !route) return miss(routedMethod, path)
+    if (!found || !route) return miss(routedMethod, decodable)
     return {
       target: route.target,
       pattern: route.path,
@@ -89,7 +93,7 @@ export function createRoutes<Target>(
   }
 
   function find(method: string, path: string) {
-    return router.find(method as Method, path.includes('%') ? makeDecodable(path) : path)
+    return router.find(method as Method, path)
   }
 
   function miss(method: string, path: string): Miss<Target> {
@@ -118,7 +122,7 @@ export function createRoutes<Target>(
     const parts = path.split('/').filter(Boolean)
     for (let length = 1; length <= PREFIX_PARTS_MAX && length < parts.length; length += 1) {
       const rest = `/${parts.slice(length).join('/')}`
-      const route = routeOf(method, rest) ?? routeOf(method, `/v1${rest}`)
+      const route = routeOf(method, `/v1${rest}`) ?? routeOf(method, rest)
       if (route) return route
     }
     return undefined

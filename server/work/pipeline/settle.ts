@@ -62,10 +62,12 @@ export async function settleStream(
   return await settleServed(metered, served, { report, complete, callerGone }, (callEnd) => {
     const priced = priceEnd(metered, served.route, callEnd)
     const isUnpaid = priced.charge.nanos === null
-    const failed = isUnpaid || (!complete && !callerGone)
+    // A caller that leaves behind the vendor's error has not ended the call.
+    const isCancelled = callerGone && report.error === undefined
+    const failed = isUnpaid || (!complete && !isCancelled)
     return {
       ...priced,
-      status: callerGone ? 'cancelled' : failed ? 'failed' : 'succeeded',
+      status: isCancelled ? 'cancelled' : failed ? 'failed' : 'succeeded',
       attempts: served.attempts,
       answer: keepState(metered.call, isUnpaid ? 'forget' : 'streamed'),
       error,

@@ -312,6 +312,16 @@ test('several answers requested by an unknown name are within the ceiling', () =
   }
 })
 
+test('what is no word for thinking is not written out to read it', () => {
+  const body = Buffer.from(write('chat', 'hi'))
+  const parsed = parseRequestJson(body)
+  assert.ok(parsed.ok)
+  const toJSON = mock.fn(() => 'true')
+  const value = { ...parsed.value, enable_thinking: { toJSON } }
+  DIALECTS.chat.quote({ body, value, fields: parsed.fields, headers: {}, model })
+  assert.equal(toJSON.mock.callCount(), 0)
+})
+
 test('thinking beyond the output limit is within the ceiling, and not in the hold', () => {
   // Qwen: up to 81,920 tokens beside those of the answer, which alone its limit bounds.
   for (const dialect of ['chat', 'responses', 'messages'] as const) {

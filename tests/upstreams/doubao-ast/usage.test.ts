@@ -49,6 +49,15 @@ test('running totals are detected by more audio than was sent', () => {
   assert.deepEqual(count(totals, 5_000), [32, 30])
 })
 
+test('usage is whole once it is stated for all of the audio', () => {
+  const counter = createUsageCounter()
+  counter.add({ durationMs: 5_000, items: [{ unit: 'input_audio_tokens', quantity: 30 }] })
+  assert.equal(counter.isWhole(5_000), false, 'no output yet')
+  counter.add({ durationMs: 0, items: [{ unit: 'output_text_tokens', quantity: 9 }] })
+  assert.equal(counter.isWhole(5_000), true)
+  assert.equal(counter.isWhole(5_900), false, 'the last sentence may come behind the end')
+})
+
 test('speech and text are both output', () => {
   const counter = createUsageCounter()
   counter.add({

@@ -19,7 +19,7 @@ export function useSubmit<Input>(act: (input: Input) => Promise<void>) {
     } catch (error) {
       setFailure(error instanceof Error ? error : new Error(String(error)))
       // The form was closed, or its page was left, before the refusal came.
-      if (!isShown.current) notifyFailed(error)
+      if (!isShown.current && !isDismissed(error)) notifyFailed(error)
     } finally {
       isRunning.current = false
       setBusy(false)
@@ -31,6 +31,11 @@ export function useSubmit<Input>(act: (input: Input) => Promise<void>) {
     submit: (input: Input) => void submit(input),
     clear: () => setFailure(undefined),
   }
+}
+
+/** True if the user has closed a prompt of the browser, such as that of a passkey. */
+function isDismissed(error: unknown): boolean {
+  return error instanceof Error && ['AbortError', 'NotAllowedError'].includes(error.name)
 }
 
 /** Returns the named fields of a submitted form. */

@@ -7,6 +7,7 @@ import { Dialog } from '../../components/form/dialog.tsx'
 import { Icon, type IconName } from '../../components/icon.tsx'
 import { ButtonLink, TextLink } from '../../components/links.tsx'
 import { FieldFacts, type RowFields } from '../../components/list/fields.tsx'
+import { ErrorState } from '../../components/state/error-state.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
@@ -134,6 +135,9 @@ function Details({ picture, onClose }: DetailsProps) {
           row={picture}
           currency={balance.data.currency}
         />
+      ) : null}
+      {balance.error ? (
+        <ErrorState error={balance.error} onRetry={() => void balance.refetch()} />
       ) : null}
       <Group justify="flex-end" gap="xs">
         <ButtonLink to="/usage" search={{ id: picture.request_id }} variant="subtle">

@@ -13,14 +13,16 @@ import { messages } from './messages.ts'
 interface KeyDrawerProps {
   /** '' while none is open. */
   readonly id: string
-  /** '' while it is not known. */
-  readonly currency: string
   readonly onClose: () => void
 }
 
-export function KeyDrawer({ id, currency, onClose }: KeyDrawerProps) {
+export function KeyDrawer({ id, onClose }: KeyDrawerProps) {
   const t = useMessages(messages)
   const account = useAccount()
+  const balance = useAdmin('GET /accounts/:account_id/balance', {
+    params: { account_id: account.id },
+  })
+  const currency = balance.data?.currency
   const key = useAdmin(
     'GET /accounts/:account_id/keys/:key_id',
     { params: { account_id: account.id, key_id: id } },
@@ -29,14 +31,17 @@ export function KeyDrawer({ id, currency, onClose }: KeyDrawerProps) {
   const title = key.data ? key.data.name || t('unnamed') : t('key')
   return (
     <DetailDrawer isOpen={id !== ''} title={title} onClose={onClose}>
-      {key.data && currency !== '' ? (
+      {key.data && currency ? (
         <>
           <KeyActions key={key.data.id} apiKey={key.data} currency={currency} />
           <FieldFacts messages={messages} fields={KEY_FIELDS} row={key.data} currency={currency} />
         </>
       ) : null}
-      {key.isPending ? <Loader size="sm" /> : null}
+      {key.isPending || balance.isPending ? <Loader size="sm" /> : null}
       {key.error ? <ErrorState error={key.error} onRetry={() => void key.refetch()} /> : null}
+      {balance.error ? (
+        <ErrorState error={balance.error} onRetry={() => void balance.refetch()} />
+      ) : null}
     </DetailDrawer>
   )
 }

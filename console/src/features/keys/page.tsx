@@ -46,7 +46,7 @@ export function Page() {
         }
       />
       <CreateKey isOpen={isCreating} currency={currency} onClose={() => setCreating(false)} />
-      <KeyDrawer id={url.values.id} currency={currency} onClose={() => url.set({ id: '' })} />
+      <KeyDrawer id={url.values.id} onClose={() => url.set({ id: '' })} />
     </>
   )
 }

@@ -7,6 +7,7 @@ import { parseAmount } from '../../../base/lib/money.ts'
 import type { Unit } from '../../../base/lib/units.ts'
 import type { StoredPrice, StoredRoute } from '../store.ts'
 import { FALLBACK } from './price.ts'
+import { isAnotherWay } from './strict-facts.ts'
 
 export type DearestCost =
   | { readonly costs: readonly StoredPrice[]; readonly versions: readonly string[] }
@@ -54,9 +55,11 @@ function combine(lists: readonly (readonly StoredPrice[])[]): readonly StoredPri
 /** Returns the entries that may be the price of a unit, those of another unit among them. */
 function entriesOf(list: readonly StoredPrice[], unit: Unit): readonly StoredPrice[] {
   const own = list.filter((entry) => entry.unit === unit)
-  const other = own.some(({ when }) => !when) ? undefined : FALLBACK[unit]
+  const other = FALLBACK[unit]
   const others = other ? entriesOf(list, other) : []
-  return [...own, ...others.map((entry) => ({ ...entry, unit }))]
+  const isCovered = own.some(({ when }) => !when)
+  const reached = isCovered ? others.filter(isAnotherWay) : others
+  return [...own, ...reached.map((entry) => ({ ...entry, unit }))]
 }
 
 function isSameKey(a: StoredPrice, b: StoredPrice): boolean {

@@ -60,7 +60,7 @@ export function createUsageCounter(): UsageCounter {
     },
     isWhole(sentMs) {
       const { input, output, durationMs } = sum
-      return input !== undefined && output !== undefined && durationMs >= sentMs - SLACK_MS
+      return input !== undefined && output !== undefined && durationMs >= sentMs
     },
   }
 }

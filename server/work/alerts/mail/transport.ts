@@ -38,9 +38,10 @@ export async function sendMail(
   if (!isMailAddress(mail.address)) {
     return { sent: false, error: 'mail cannot be sent to this address', isFinal: true }
   }
-  const transport = await openTransport(server)
   const limit = AbortSignal.timeout(totalMs)
+  let transport: Transport | undefined
   try {
+    transport = await openTransport(server)
     const { response } = await transport.sendMail({
       from: { name: from.name, address: from.address },
       to: { name: '', address: mail.address },
@@ -57,23 +58,26 @@ export async function sendMail(
   } catch (error) {
     return explain(error, limit.aborted)
   } finally {
-    transport.close()
+    transport?.close()
   }
 }
 
 /** Connects and signs in without sending. Resolves with what went wrong, or undefined. */
 export async function checkMail(server: SmtpServer): Promise<string | undefined> {
-  const transport = await openTransport(server)
+  let transport: Transport | undefined
   try {
+    transport = await openTransport(server)
     await transport.verify()
     return undefined
   } catch (error) {
     const result = explain(error, false)
     return result.sent ? undefined : result.error
   } finally {
-    transport.close()
+    transport?.close()
   }
 }
+
+type Transport = Awaited<ReturnType<typeof openTransport>>
 
 /** Loads the mail client with the first mail: most gateways send none. */
 async function openTransport({ host, port, security, user, password }: SmtpServer) {

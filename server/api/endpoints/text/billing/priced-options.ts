@@ -27,6 +27,8 @@ import { findTools, nameOfTool } from './tool-lists.ts'
 
 /** Each is priced by itself, for each route; vendors take no more tools than this. */
 const FEATURES_MAX = 128
+/** The longest word for a boolean, with blanks around it. */
+const WORD_LENGTH_MAX = 16
 
 /** The priced options of one request, collected while reading it. */
 export interface PricedOptions {
@@ -120,7 +122,10 @@ function readStorage(options: PricedOptions, caching: unknown): void {
 
 /** Vendors accept "true" and 1 for true, so a caller could otherwise choose the price by them. */
 function readThinking(options: PricedOptions, value: JsonObject): void {
-  const enabled = toBoolean(printValue(value.enable_thinking))
+  const { enable_thinking: stated } = value
+  // Anything else may be as long as the body.
+  const isWord = typeof stated !== 'object' && String(stated).length <= WORD_LENGTH_MAX
+  const enabled = isWord ? toBoolean(printValue(stated)) : undefined
   const type = member(value.thinking, 'type')
   if (enabled === true || type === 'enabled' || type === 'adaptive') options.facts.thinking = 'on'
   else if (enabled === false || type === 'disabled') options.facts.thinking = 'off'

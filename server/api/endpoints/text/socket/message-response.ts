@@ -2,7 +2,6 @@
  * A response whose events are messages of a WebSocket: one message for each event of a stream, and
  * for an error document one `error` event with its status.
  */
-
 import {
   isObject,
   type JsonObject,
