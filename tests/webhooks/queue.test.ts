@@ -83,6 +83,13 @@ test('one host gets four at once, one account its share, and accounts take turns
     [...few, ...rest].filter((row) => row.account_id === accountId).length
   assert.equal(count('acct_one_host'), SENDING_LIMITS.perHost)
   assert.equal(count('acct_greedy'), SENDING_LIMITS.perAccount)
+
+  for (let index = 0; index < 5; index += 1) {
+    await enqueueTestDelivery(sql, 'acct_first', 'http://shared.test/')
+  }
+  await enqueueTestDelivery(sql, 'acct_second', 'http://shared.test/')
+  const shared = await claim(sql, { ...options, freeSlots: 2, now: at(1) })
+  assert.deepEqual(shared.map((row) => row.account_id).sort(), ['acct_first', 'acct_second'])
 })
 
 test('many senders at once claim everything once', async (t) => {

@@ -99,32 +99,39 @@ function claim(
   return sql<ClaimedRow[]>`
     with recursive clock as materialized (
       select coalesce(${now}::timestamptz, clock_timestamp()) as now),
-    hosts as (
-      (select host from delivery where state = 'pending' and lease_until is null
-        order by host limit 1)
+    -- Each account that waits for a host.
+    waiting as (
+      (select host, account_id from delivery where state = 'pending' and lease_until is null
+        order by host, account_id limit 1)
       union all
-      select (select d.host from delivery d
-        where d.state = 'pending' and d.lease_until is null and d.host > h.host
-        order by d.host limit 1)
-      from hosts h where h.host is not null),
+      select next.* from waiting w cross join lateral (
+        select host, account_id from delivery
+        where state = 'pending' and lease_until is null
+          and (host, account_id) > (w.host, w.account_id)
+        order by host, account_id limit 1) next),
     busy as (select host, account_id from delivery where lease_until is not null),
+    due as (
+      select d.*, w.host, w.account_id, d.place + running.attempts as turn
+      from waiting w cross join clock cross join lateral (
+        select count(*) as attempts from busy b where b.account_id = w.account_id) running
+      cross join lateral (
+        select id, due_at, row_number() over (order by due_at) as place from delivery
+        where state = 'pending' and lease_until is null
+          and host = w.host and account_id = w.account_id and due_at <= clock.now
+        order by due_at limit ${limits.perHost}) d),
+    -- At a host that several accounts name, one with many attempts under way comes last.
     candidates as (
-      select d.id, d.account_id, d.due_at
-      from hosts h cross join clock cross join lateral (
-        select id, account_id, due_at from delivery
-        where state = 'pending' and lease_until is null and host = h.host
-          and due_at <= clock.now
-        order by due_at
-        limit greatest(0, ${limits.perHost} - (select count(*) from busy b where b.host = h.host))
-      ) d),
+      select *, row_number() over (partition by host order by turn, due_at) as place_at_host
+      from due where turn <= ${limits.perAccount}),
     ranked as (
-      select *, row_number() over (partition by account_id order by due_at) as turn
-      from candidates),
+      select c.*, row_number() over (partition by account_id order by due_at) as turn_anywhere
+      from candidates c where place_at_host <= ${limits.perHost} -
+        (select count(*) from busy b where b.host = c.host)),
     chosen as (
       select r.id from ranked r
-      where r.turn <= ${limits.perAccount} -
+      where r.turn_anywhere <= ${limits.perAccount} -
         (select count(*) from busy b where b.account_id = r.account_id)
-      order by r.turn, r.due_at limit ${freeSlots}),
+      order by r.turn_anywhere, r.due_at limit ${freeSlots}),
     locked as (
       select id from delivery where id in (select id from chosen)
         and state = 'pending' and lease_until is null
