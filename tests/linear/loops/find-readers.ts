@@ -30,6 +30,7 @@ const TYPES: Readonly<Record<string, Takes>> = {
   string: 'text',
   unknown: 'value',
   JsonObject: 'value',
+  Body: 'value',
   'readonly unknown[]': 'value',
   'readonly JsonObject[]': 'value',
   'Readonly<Record<string, unknown>>': 'value',

@@ -24,7 +24,9 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   createToolNames: IS_STATE,
   createSpeechMeter: 'it reads audio and no list',
   describeAnswerFormat: CONSTANT,
+  hasOnly: BY_OTHERS,
   hasUsage: CONSTANT,
   readBlock: CONSTANT,
   readChatChunk: BY_OTHERS,
+  requestsStream: CONSTANT,
 }

@@ -109,6 +109,13 @@ export function pumpValues(n: number): ReadonlyMap<string, readonly unknown[]> {
     { ...REQUEST, input: [...many(n, item), ...many(n, output)] },
     { ...REQUEST, input: many(n, (at) => [item(at), output(at)]).flat() },
   ])
+  const long = 'k'.repeat(n * 8)
+  groups.set(
+    'lists below a long name',
+    ['file_id', 'url', 'tools', 'content'].map((name) => {
+      return { ...ASKED, extra: { [long]: { [name]: many(n, (at) => `file-${at}`) } } }
+    }),
+  )
   const usage = named(n, (at) => at)
   groups.set('members', [usage, named(n, () => null), { usage, message: { usage } }])
   const texts = CHARACTERS.map((character) => character.repeat(n))

@@ -15,7 +15,13 @@ import type {
 import { judgeContent } from './item-content.ts'
 import { BY_ID, BY_OBJECT, BY_URL, OPAQUE } from './stored-names.ts'
 
-type Path = (string | number)[]
+/** A place in the request, linked outwards: a body may have many references below a long name. */
+interface Place {
+  readonly name: string | number
+  readonly around: Place | undefined
+}
+
+type NamedPlace = Place & { readonly name: string }
 
 export interface FindOptions {
   /** True for the Responses dialect, whose input consists of items that may have ids. */
@@ -29,7 +35,7 @@ export function findReferences(value: Body, { hasItems = false }: FindOptions = 
   else if (!isAbsent(value.previous_response_id)) {
     found.push({ field: 'previous_response_id', id: value.previous_response_id })
   }
-  walk(found, value, [])
+  walk(found, value, undefined)
   return { references: found, identified }
 }
 
@@ -49,50 +55,44 @@ function readItems(input: unknown, found: StoredReference[], identified: Identif
 }
 
 /** Recursion is limited by the depth of the body. */
-function walk(found: StoredReference[], holder: object, path: Path): void {
+function walk(found: StoredReference[], holder: object, around: Place | undefined): void {
   if (Array.isArray(holder)) {
     for (let index = 0; index < holder.length; index += 1) {
       const entry: unknown = holder[index]
-      if (typeof entry === 'object' && entry !== null) step(found, entry, path, index)
+      if (typeof entry === 'object' && entry !== null) walk(found, entry, { name: index, around })
     }
     return
   }
   const members = holder as JsonObject
   for (const name in members) {
     const value = members[name]
-    if (typeof value === 'string') readText(found, name, value, path)
+    if (typeof value === 'string') readText(found, value, { name, around })
     else if (typeof value === 'object' && value !== null) {
-      readMember(found, members, name, value, path)
-    } else if (!isAbsent(value) && BY_ID.has(foldKey(name))) note(found, value, [...path, name])
+      readMember(found, members, value, { name, around })
+    } else if (!isAbsent(value) && BY_ID.has(foldKey(name))) note(found, value, { name, around })
   }
-}
-
-function step(found: StoredReference[], value: object, path: Path, name: string | number): void {
-  path.push(name)
-  walk(found, value, path)
-  path.pop()
 }
 
 function readMember(
   found: StoredReference[],
   holder: JsonObject,
-  name: string,
   value: object,
-  path: Path,
+  place: NamedPlace,
 ): void {
+  const { name } = place
   const folded = foldKey(name)
-  if (BY_ID.has(folded)) readIds(found, value, [...path, name])
+  if (BY_ID.has(folded)) readIds(found, value, place)
   else if (BY_OBJECT.has(folded) && isObject(value) && !isAbsent(value.id)) {
-    note(found, value.id, [...path, name, 'id'])
+    note(found, value.id, { name: 'id', around: place })
   } else if (!OPAQUE.has(name) && !isOwn(holder, name)) {
-    if (BY_URL.has(folded) && Array.isArray(value)) readUrls(found, value, [...path, name])
-    step(found, value, path, name)
+    if (BY_URL.has(folded) && Array.isArray(value)) readUrls(found, value, place)
+    walk(found, value, place)
   }
 }
 
-function readUrls(found: StoredReference[], urls: readonly unknown[], path: Path): void {
-  for (const [index, url] of urls.entries()) {
-    if (typeof url === 'string' && isStorage(url)) note(found, url, [...path, index])
+function readUrls(found: StoredReference[], urls: readonly unknown[], around: Place): void {
+  for (const [name, url] of urls.entries()) {
+    if (typeof url === 'string' && isStorage(url)) note(found, url, { name, around })
   }
 }
 
@@ -108,17 +108,17 @@ function beginningOf(text: string): string {
 /**
  * Reads a member that holds references: a list of ids, or an object with an id and further members.
  */
-function readIds(found: StoredReference[], value: object, path: Path): void {
+function readIds(found: StoredReference[], value: object, around: Place): void {
   if (Array.isArray(value)) {
-    for (const [index, entry] of value.entries()) {
-      if (isObject(entry)) readIds(found, entry, [...path, index])
-      else note(found, entry, [...path, index])
+    for (const [name, entry] of value.entries()) {
+      if (isObject(entry)) readIds(found, entry, { name, around })
+      else note(found, entry, { name, around })
     }
     return
   }
   const { id } = value as JsonObject
-  if (!isAbsent(id)) note(found, id, [...path, 'id'])
-  walk(found, value, path)
+  if (!isAbsent(id)) note(found, id, { name: 'id', around })
+  walk(found, value, around)
 }
 
 /** True for a tool's arguments, and for the output of code that ran in a container. */
@@ -140,23 +140,34 @@ const OWN_SKILL = /^[a-z]{1,40}$|^[a-z]{1,20}-[a-z]{1,20}$/
 const FILE_TEXT = /^fileid:\/\//i
 const TEXTS: ReadonlySet<string> = new Set(['content', 'text', 'input', 'instructions', 'system'])
 
-function readText(found: StoredReference[], name: string, text: string, path: Path): void {
+function readText(found: StoredReference[], text: string, place: NamedPlace): void {
+  const { name } = place
   const folded = foldKey(name)
   if (BY_ID.has(folded)) {
     if (folded === 'skill_id' && OWN_SKILL.test(text)) return
-    note(found, text, [...path, name])
+    note(found, text, place)
   } else if (BY_URL.has(folded)) {
-    if (isStorage(text)) note(found, text, [...path, name])
+    if (isStorage(text)) note(found, text, place)
   } else if (TEXTS.has(name) && FILE_TEXT.test(beginningOf(text))) {
-    note(found, beginningOf(text).replace(FILE_TEXT, ''), [...path, name])
+    note(found, beginningOf(text).replace(FILE_TEXT, ''), place)
   }
 }
 
-function note(found: StoredReference[], id: unknown, path: Path): void {
-  found.push({ field: printPath(path), id })
+function note(found: StoredReference[], id: unknown, place: Place): void {
+  found.push({
+    id,
+    // Read for a refusal alone, which names one of them.
+    get field() {
+      return printPlace(place)
+    },
+  })
 }
 
-function printPath([first = '', ...steps]: Path): string {
-  const rest = steps.map((name) => (typeof name === 'number' ? `[${name}]` : `.${name}`))
-  return `${first}${rest.join('')}`
+/** Characters of a name that an error shows. */
+const NAME_MAX = 100
+
+function printPlace({ name, around }: Place): string {
+  if (typeof name === 'number') return `${around ? printPlace(around) : ''}[${name}]`
+  const shown = name.length > NAME_MAX ? `${name.slice(0, NAME_MAX)}…` : name
+  return around ? `${printPlace(around)}.${shown}` : shown
 }
