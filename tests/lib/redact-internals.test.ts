@@ -76,6 +76,14 @@ test('JSON without anything to hide is returned as it is, however deep', () => {
   assert.ok(JSON.stringify(redactInStrings(deep)).length < 200)
 })
 
+test('no more of a document is searched than takes some milliseconds', () => {
+  for (const text of ['x', 'a.com '.repeat(166)]) {
+    const shown = redactInStrings(Array(100_000).fill(text)) as string[]
+    assert.ok(shown.indexOf('…') > 60, text)
+    assert.ok(shown.indexOf('…') <= 2_048, text)
+  }
+})
+
 test('a text crafted to slow a pattern down is read in little time', () => {
   for (const piece of ['a-', 'a.', 'ip-1-', ':', 'key=', '%2F', '/a', '1.', 'https://']) {
     assert.ok(redactInternals(piece.repeat(100_000)).length < 12_000, piece)

@@ -70,3 +70,14 @@ test('an encoded answer may break before anybody reads it', async () => {
   await until('its end', () => decoded.body.destroyed)
   assert.equal(decoded.body.errored?.message, 'reset')
 })
+
+test('an answer that names more encodings than any server applies is not decoded', () => {
+  const body = new PassThrough()
+  for (const [count, isDecoded] of [
+    [4, true],
+    [5, false],
+  ] as const) {
+    const headers = { 'content-encoding': Array(count).fill('br').join() }
+    assert.equal(decodeBody({ status: 200, headers, body }).body !== body, isDecoded)
+  }
+})

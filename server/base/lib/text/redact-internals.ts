@@ -34,6 +34,11 @@ export type IsCallersText = (words: string) => boolean
 /** Longer texts are cut, since the patterns take longer on them. */
 const LENGTH_MAX = 1_000
 const DEPTH_MAX = 50
+/** Characters of one JSON value: the patterns take up to half a millisecond for a thousand. */
+const SEARCHED_MAX = 64 * 1024
+/** The shortest string takes as long as this many characters. */
+const SEARCHED_MIN = 32
+const CUT = '…'
 const ADDRESS = '[address]'
 const PATH = '[path]'
 const SECRET = '[secret]'
@@ -83,14 +88,24 @@ export function redactInternals(text: string, isCallersText: IsCallersText = () 
 }
 
 /**
- * Applies redactInternals to every string of a JSON value. Returns the value itself if nothing is
- * hidden.
+ * Applies redactInternals to the strings of a JSON value, up to a limit beyond which they become
+ * ellipses. Returns the value itself if nothing is hidden.
  */
-export function redactInStrings(value: unknown, isCallersText?: IsCallersText, depth = 0): unknown {
-  if (typeof value === 'string') return redactInternals(value, isCallersText)
+export function redactInStrings(value: unknown, isCallersText?: IsCallersText): unknown {
+  let left = SEARCHED_MAX
+  const hide = (text: string) => {
+    left -= Math.min(LENGTH_MAX, Math.max(SEARCHED_MIN, text.length))
+    return left < 0 ? CUT : redactInternals(text, isCallersText)
+  }
+  return mapStrings(value, hide, 0)
+}
+
+/** Returns the value itself if `change` changes no string. */
+function mapStrings(value: unknown, change: (text: string) => string, depth: number): unknown {
+  if (typeof value === 'string') return change(value)
   if (typeof value !== 'object' || value === null) return value
   if (depth > DEPTH_MAX) return null
-  const inner = (item: unknown) => redactInStrings(item, isCallersText, depth + 1)
+  const inner = (item: unknown) => mapStrings(item, change, depth + 1)
   if (Array.isArray(value)) {
     const redacted = value.map(inner)
     return redacted.every((item, index) => item === value[index]) ? value : redacted
@@ -105,7 +120,7 @@ function shorten(text: string): string {
   if (text.length <= LENGTH_MAX) return text
   const start = text.slice(0, LENGTH_MAX)
   const end = start.lastIndexOf(' ')
-  return `${end > LENGTH_MAX / 2 ? start.slice(0, end) : start}…`
+  return `${end > LENGTH_MAX / 2 ? start.slice(0, end) : start}${CUT}`
 }
 
 /** Field names may also follow `key:` and `token:`. */
