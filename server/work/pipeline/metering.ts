@@ -49,7 +49,10 @@ export interface RequestMetering {
   readonly bodyBytesMax: number
   /** Present if the request is a form with a file; the schema checks its fields as the body. */
   readonly form?: FormReading
-  /** Also accepts a form, which it converts to the equivalent JSON; throws InvalidRequest. */
+  /**
+   * Also accepts a form, which it converts to the equivalent JSON, with files as `DataUrl`; throws
+   * InvalidRequest.
+   */
   readonly fromForm?: (form: MemoryForm) => Body
   /** Returns members from the path and the query, which replace those of the body. */
   readonly fromPath?: (path: RequestPath) => Body

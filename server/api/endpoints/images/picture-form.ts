@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../base/lib/json.ts'
 import { SNIFFED_BYTES, sniffType } from '../../../base/lib/media/sniff-type.ts'
 import { InvalidRequest } from '../../../wire/dialects/invalid-request.ts'
 import type { MemoryFile, MemoryForm } from '../../../work/pipeline/metering.ts'
+import { DataUrl } from '../../../work/pipeline/request/write-form-json.ts'
 
 const NUMBERS: ReadonlySet<string> = new Set([
   'n',
@@ -18,8 +19,8 @@ const PICTURES: ReadonlySet<string> = new Set(['image', 'image[]', 'mask'])
 /** Throws InvalidRequest for parts that have no equivalent. */
 export function readPictureForm({ fields, files }: MemoryForm): JsonObject {
   const texts = [...fields].map(([name, values]) => [plainName(name), readField(name, values)])
-  const pictures = files.filter(({ name }) => name !== 'mask').map(writeDataUrl)
-  const masks = files.filter(({ name }) => name === 'mask').map(writeDataUrl)
+  const pictures = files.filter(({ name }) => name !== 'mask').map(toDataUrl)
+  const masks = files.filter(({ name }) => name === 'mask').map(toDataUrl)
   if (masks.length > 1) throw new InvalidRequest('mask', 'given more than once')
   return {
     ...Object.fromEntries(texts),
@@ -43,11 +44,11 @@ function readField(name: string, values: readonly string[]): unknown {
 }
 
 /** The media type is detected from the content: what the form claims is not trusted. */
-function writeDataUrl({ name, content }: MemoryFile): string {
+function toDataUrl({ name, content }: MemoryFile): DataUrl {
   if (!PICTURES.has(name)) throw new InvalidRequest(name, 'send pictures as image, image[] or mask')
   const type = sniffType(content.subarray(0, SNIFFED_BYTES))
   if (!type.startsWith('image/')) {
     throw new InvalidRequest(plainName(name), 'is not a picture: send png, jpeg or webp')
   }
-  return `data:${type};base64,${content.toString('base64')}`
+  return new DataUrl(type, content)
 }

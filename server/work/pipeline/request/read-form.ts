@@ -1,12 +1,15 @@
 /** Reads a multipart form with small files, whole and in memory. */
 import type { IncomingMessage } from 'node:http'
+import type { Writable } from 'node:stream'
 import busboy from 'busboy'
 import { readBody } from '../../../base/http/body.ts'
-import type { Context } from '../../../base/http/context.ts'
+import { accountOf, type Context } from '../../../base/http/context.ts'
 import { GatewayError, invalidField } from '../../../base/lib/errors.ts'
 import type { MemoryFile, MemoryForm } from '../metering.ts'
 
 const LIMITS = { files: 20, fields: 50, parts: 70, fieldSize: 256 * 1024 }
+
+const PIECE_BYTES = 1024 * 1024
 
 const NAMELESS = 'a part of the form has no name'
 
@@ -51,8 +54,18 @@ export async function readForm(context: Context, limitBytes: number): Promise<Me
     }
     parser.on('error', (cause) => reject(malformed('the form is not well formed', cause)))
     parser.on('close', () => resolve({ fields, files }))
-    parser.end(body)
+    const { loop } = context.memory
+    pushInTurns(parser, body, () => loop.turn(accountOf(context))).catch(reject)
   })
+}
+
+/** Each megabyte takes the parser up to 6 ms. */
+async function pushInTurns(parser: Writable, body: Buffer, pause: () => Promise<void>) {
+  for (let at = 0; at < body.length && !parser.destroyed; at += PIECE_BYTES) {
+    if (at > 0) await pause()
+    parser.write(body.subarray(at, at + PIECE_BYTES))
+  }
+  if (!parser.destroyed) parser.end()
 }
 
 function openParser({ headers }: IncomingMessage, fail: (error: GatewayError) => void) {

@@ -20,6 +20,7 @@ import type { Body, FormReading, RequestMetering } from '../metering.ts'
 import type { ReceivedFile, Services } from '../services.ts'
 import { isForm, readForm as readWholeForm } from './read-form.ts'
 import { dropUnset } from './unset.ts'
+import { writeFormJson } from './write-form-json.ts'
 
 /** A JSON object without its fields that are not set. */
 export interface RequestJson {
@@ -79,7 +80,8 @@ async function readSentForm(
   limitBytes: number,
 ): Promise<Buffer> {
   const form = await readWholeForm(context, limitBytes)
-  const json = Buffer.from(JSON.stringify(await withInvalidRequests(() => fromForm(form))))
+  const members = await withInvalidRequests(() => fromForm(form))
+  const json = await writeFormJson(members, () => context.memory.loop.turn(accountOf(context)))
   // Pictures are a third longer in JSON than in the form, whose size is counted.
   takePortion(context, 'request').force(json.length)
   return json
