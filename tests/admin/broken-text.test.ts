@@ -121,6 +121,24 @@ test('a query with U+0000 is refused with its name', async () => {
   assert.match(answer.text, /cursor: contains U\+0000/)
 })
 
+test('more values than any form has are refused before they are checked', async () => {
+  for (const [key, most] of [
+    ['PATCH /accounts/:account_id', 20_000],
+    ['PUT /operator/models/:model_id', 50_000],
+  ] as const) {
+    const params = paramsOf(key)
+    for (const [count, message] of [
+      [most - 2, /name|type/],
+      [most + 1, /"the body has too many values"/],
+    ] as const) {
+      const body = { name: Array(count).fill(0) }
+      const answer = await stage.ask(key, { as: 'all', params, body })
+      assert.equal(answer.status, 400)
+      assert.match(answer.text, message)
+    }
+  }
+})
+
 test('deep nesting is read without recursion', async () => {
   const depth = 200_000
   const text = `{"name":${'['.repeat(depth)}"\\ud83d"${']'.repeat(depth)}}`

@@ -49,6 +49,11 @@ export function hasTooManyValues(json: string): boolean {
   return countSigns(json, most) > most && countValues(Buffer.from(json), most) > most
 }
 
+/** Returns true for JSON of more than `most` objects, lists, members and entries of lists. */
+export function hasMoreValues(json: Buffer, most: number): boolean {
+  return countValues(json, most, '{[,') > most
+}
+
 /** Returns what may be a value, in strings as well, up to one more than `most`. */
 function countSigns(json: string, most: number): number {
   let count = 0
@@ -62,8 +67,8 @@ function countSigns(json: string, most: number): number {
 }
 
 /** Returns the values, up to one more than `most`. */
-function countValues(json: Buffer, most: number): number {
-  const signs = new Set(Buffer.from(VALUE_SIGNS.join('')))
+function countValues(json: Buffer, most: number, of = VALUE_SIGNS.join('')): number {
+  const signs = new Set(Buffer.from(of))
   let count = 0
   let at = 0
   while (at !== -1 && at < json.length && count <= most) {
@@ -110,12 +115,16 @@ export function printValue(value: unknown): string {
 const WRITTEN_DEPTH_MAX = 100
 
 /**
- * Writes JSON. Values nested too deeply for `JSON.stringify`, which recurses into objects with
- * numeric names, are cut: a vendor's document never throws.
+ * Writes JSON, with `change` applied to texts other than names. Values nested too deeply for
+ * `JSON.stringify`, which recurses into objects with numeric names, are cut: a vendor's document
+ * never throws.
  */
-export function writeJson(value: unknown): string {
+export function writeJson(value: unknown, change?: (text: string) => string): string {
   try {
-    return JSON.stringify(value)
+    return JSON.stringify(
+      value,
+      change && ((_name, one) => (typeof one === 'string' ? change(one) : one)),
+    )
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     return JSON.stringify(cutBelow(value, WRITTEN_DEPTH_MAX))
@@ -126,8 +135,13 @@ export function writeJson(value: unknown): string {
 export function isTooDeep(value: unknown): boolean {
   let level = [value]
   for (let depth = 0; depth <= WRITTEN_DEPTH_MAX; depth += 1) {
-    level = level.flatMap((one) => (one && typeof one === 'object' ? Object.values(one) : []))
-    if (level.length === 0) return false
+    const below: unknown[] = []
+    for (const one of level) {
+      if (typeof one !== 'object' || one === null) continue
+      for (const inner of Object.values(one)) below.push(inner)
+    }
+    if (below.length === 0) return false
+    level = below
   }
   return true
 }
