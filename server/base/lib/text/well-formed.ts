@@ -1,10 +1,11 @@
 /** Text and JSON that every parser, and the database, accepts. */
 import { writeJson } from '../json.ts'
 
-/** Lone surrogates as JSON.stringify escapes them; other escapes are skipped. */
-const LONE = /\\(?:ud[89a-f][0-9a-f]{2}|.)/gs
-/** The same with U+0000. */
-const UNSTORABLE = /\\(?:u0000|ud[89a-f][0-9a-f]{2}|.)/gs
+/** The start of a lone surrogate as JSON.stringify escapes it, and that of any character. */
+const LONE = '\\ud'
+const ANY = '\\u'
+const ZERO = '\\u0000'
+const ESCAPE_LENGTH = ZERO.length
 
 /**
  * Returns JSON text that every parser accepts: lone surrogates, which UTF-8 cannot encode, become
@@ -12,11 +13,8 @@ const UNSTORABLE = /\\(?:u0000|ud[89a-f][0-9a-f]{2}|.)/gs
  */
 export function stringifyWellFormed(value: unknown): string {
   const text = writeJson(value)
-  return text.includes('\\ud') ? text.replace(LONE, replaceEscape) : text
-}
-
-function replaceEscape(found: string): string {
-  return found.length === 6 ? '\ufffd' : found
+  if (!text.includes(LONE)) return text
+  return replaceEscapes(writeJson(value, toWellFormed), LONE)
 }
 
 /**
@@ -25,8 +23,34 @@ function replaceEscape(found: string): string {
  */
 export function stringifyStorable(value: unknown): string {
   const text = writeJson(value)
-  if (!text.includes('\\u0000') && !text.includes('\\ud')) return text
-  return text.replace(UNSTORABLE, replaceEscape)
+  if (!text.includes(ZERO) && !text.includes(LONE)) return text
+  return replaceEscapes(writeJson(value, toStorable), ANY)
+}
+
+/** There may be millions, which the engine replaces in a text at once. */
+const toWellFormed = (text: string) => text.toWellFormed()
+const toStorable = (text: string) => storableText(text.toWellFormed())
+
+/** Replaces what is left: escapes in names, and after a cut. A backslash may itself be escaped. */
+function replaceEscapes(text: string, start: string): string {
+  const parts: string[] = []
+  let from = 0
+  for (let at = text.indexOf(start); at !== -1; at = text.indexOf(start, at + start.length)) {
+    const isZero = text.startsWith(ZERO, at)
+    if (isEscaped(text, at) || !(isZero || text.startsWith(LONE, at))) continue
+    parts.push(text.slice(from, at), '\ufffd')
+    from = at + ESCAPE_LENGTH
+  }
+  if (from === 0) return text
+  parts.push(text.slice(from))
+  return parts.join('')
+}
+
+/** Returns true if an odd number of backslashes precedes the offset. */
+function isEscaped(text: string, offset: number): boolean {
+  let at = offset
+  while (text[at - 1] === '\\') at -= 1
+  return (offset - at) % 2 === 1
 }
 
 /** Returns plain text that PostgreSQL accepts; lone surrogates become U+FFFD when encoded. */
