@@ -187,6 +187,16 @@ test('different keys are limited, not those that are repeated', () => {
   assert.ok(scan(`{"a":[{"k":[${'"v",'.repeat(1_000)}"\\":"]}]}`).ok, 'texts are no keys')
 })
 
+test('a name of more than 8 KB is refused, wherever it is', () => {
+  const named = (bytes: number) => `{"${'k'.repeat(bytes - 2)}":1}`
+  for (const body of [named, (bytes: number) => `{"a":[{"b":"c"},${named(bytes)}]}`]) {
+    assert.ok(scanJson(Buffer.from(body(8_192))).ok)
+    assert.equal(refusalOf(body(8_193)).reason, 'name_too_long')
+  }
+  const text = 'v'.repeat(20_000)
+  assert.ok(scanJson(Buffer.from(`{"a":"${text}","b":[{"c":"${text}"},"${text}"]}`)).ok)
+})
+
 test('hostile sizes are refused without recursion', () => {
   assert.equal(refusalOf(`{"a":${'['.repeat(1_000_000)}`).reason, 'too_deep')
   const keys = Array.from({ length: 300_000 }, (_, i) => `"k${i}":0`)

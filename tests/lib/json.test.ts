@@ -42,6 +42,17 @@ test('any document is read as the engine reads it', () => {
   )
 })
 
+test('a document of many names of 16 KB is not parsed: the engine compares all of them', () => {
+  const of = (count: number, value: string) => {
+    const name = 'k'.repeat(16_000)
+    const members = Array.from({ length: count }, (_, at) => `"${name}${at}" : ${value}`)
+    return tryParseJson(Buffer.from(`{"a":"${name}","b":{${members.join()}}}`)) !== undefined
+  }
+  assert.equal(of(100, '1'), true)
+  assert.equal(of(101, '1'), false)
+  assert.equal(of(50, `"${'v'.repeat(40_000)}"`), true, 'long texts are cheap')
+})
+
 test('a document of millions of values is not parsed at once', () => {
   const of = (value: string, count: number) => {
     const parsed = tryParseJson(Buffer.from(`{"a":[${`${value},`.repeat(count)}""]}`))

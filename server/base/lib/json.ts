@@ -1,5 +1,5 @@
 /** Access to JSON values of unknown shape. */
-import { hasEscapedKey, skipString } from './json/json-string.ts'
+import { hasEscapedKey, isSpace, skipString } from './json/json-string.ts'
 import { parseLargeJson } from './json/large-json.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -41,6 +41,29 @@ const BYTES_PER_VALUE = 8
 const COUNTED_LENGTH = 2 * VALUES_MAX
 const VALUE_SIGNS = ['{', '[', ':'] as const
 const QUOTE = 0x22
+const COLON = 0x3a
+
+/**
+ * The engine hashes a name of more than 16,383 characters by its length alone, and compares it with
+ * all others of that length: 900 of them, 15 MB, take it 4 s. No vendor's document has any.
+ */
+const LONG_NAME_BYTES = 16_000
+const LONG_NAMES_MAX = 100
+
+function hasLongNames(json: Buffer): boolean {
+  if (json.length < LONG_NAMES_MAX * LONG_NAME_BYTES) return false
+  let count = 0
+  for (let at = json.indexOf(QUOTE); at !== -1; at = json.indexOf(QUOTE, at)) {
+    const start = at
+    at = skipString(json, start)
+    if (at === -1) return false
+    if (at - start <= LONG_NAME_BYTES) continue
+    while (isSpace(json[at])) at += 1
+    if (json[at] === COLON) count += 1
+    if (count > LONG_NAMES_MAX) return true
+  }
+  return false
+}
 
 /** Returns true for JSON that is not to be parsed at once: more values than any answer has. */
 export function hasTooManyValues(json: string): boolean {
@@ -81,12 +104,12 @@ function countValues(json: Buffer, most: number, of = VALUE_SIGNS.join('')): num
 
 /**
  * Parses JSON with or without a byte order mark. Returns undefined for invalid JSON, and for JSON
- * of too many values. The engine may mistake an escaped key for a key of another document, so
- * documents with such keys are read by the other reader, unless they are large.
+ * of too many values or long names. The engine may mistake an escaped key for a key of another
+ * document, so documents with such keys are read by the other reader, unless they are large.
  */
 export function tryParseJson(bytes: Buffer): unknown {
   const text = bytes.toString('utf8')
-  if (hasTooManyValues(text)) return undefined
+  if (hasTooManyValues(text) || hasLongNames(bytes)) return undefined
   try {
     const json = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text
     const isOther = bytes.length <= ESCAPED_BYTES_MAX && hasEscapedKey(bytes)

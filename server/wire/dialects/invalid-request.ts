@@ -14,6 +14,19 @@ export class InvalidRequest extends Error {
   }
 }
 
+/**
+ * Characters of the name of a tool; vendors take 128 at most. The engine hashes a text of more than
+ * 16,383 by its length alone, so that a set compares each with all others.
+ */
+const NAME_LENGTH_MAX = 1_024
+
+/** Returns the name of a tool. Throws for an absent, empty or overlong one. */
+export function expectName(value: unknown, param: string): string {
+  if (typeof value !== 'string' || value === '') throw new InvalidRequest(param, 'is required')
+  if (value.length <= NAME_LENGTH_MAX) return value
+  throw new InvalidRequest(param, `is longer than ${NAME_LENGTH_MAX} characters`)
+}
+
 /** Throws for a field that is set but not a number. */
 export function checkNumbers(fields: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(fields)) {

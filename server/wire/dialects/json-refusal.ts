@@ -11,6 +11,7 @@ export type JsonRefusalReason =
   | 'too_many_values'
   | 'too_many_fields'
   | 'too_many_keys'
+  | 'name_too_long'
   | 'duplicate_key'
   | 'number_out_of_range'
 
@@ -33,6 +34,7 @@ const SENTENCES: Readonly<Record<JsonRefusalReason, string>> = {
   too_many_values: 'request body holds too many values',
   too_many_fields: 'request body has more than 1000 fields',
   too_many_keys: 'request body has more than 20000 different keys',
+  name_too_long: 'request body has a name of more than 8192 bytes',
   duplicate_key: 'request body names a field more than once',
   number_out_of_range: 'request body holds a number that is out of range',
 }

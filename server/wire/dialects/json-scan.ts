@@ -76,6 +76,12 @@ ACTIONS[COLON] = NAME_END
 const NUMBER_BYTES = new Uint8Array(256)
 for (const character of '+-.0123456789eE') NUMBER_BYTES[character.charCodeAt(0)] = 1
 
+/**
+ * Bytes of a name. The engine hashes a text of more than 16,383 characters by its length alone, so
+ * that it compares each longer name with all others of that length.
+ */
+const NAME_BYTES_MAX = 8 * 1024
+
 /** Without an exponent, only a number with more digits than this can exceed the largest double. */
 const SAFE_NUMBER_BYTES = 308
 
@@ -182,7 +188,7 @@ function* readMembers(
   for (;;) {
     const keyStart = cursor.position
     const key = readKey(cursor)
-    if (key === undefined) return stop(cursor, 'syntax')
+    if (key === undefined) return stop(cursor, cursor.refusal ?? 'syntax')
     const { position: valueStart, inside: before } = cursor
     let read = skipValue(cursor)
     while (read && cursor.position >= cursor.pauseAt) {
@@ -229,7 +235,7 @@ export function readKey(cursor: Cursor): string | undefined {
   const { bytes, position: start } = cursor
   if (bytes[start] !== QUOTE) return undefined
   const end = skipString(bytes, start)
-  if (end === -1) return undefined
+  if (end === -1 || isTooLong(cursor, start, end)) return undefined
   cursor.position = end
   if (skipSpace(cursor) !== COLON) return undefined
   cursor.position++
@@ -316,6 +322,7 @@ function skipContainer(cursor: Cursor): boolean {
       if (action === OPEN || action === SEPARATOR) cursor.values++
       else if (action === NAME_END) {
         cursor.inside++
+        if (isTooLong(cursor, cursor.lastString, cursor.position)) return false
         cursor.hasEscapedKeys ||= hasEscape(bytes, cursor.lastString, cursor.position)
         // No byte of malformed text is read twice.
         cursor.lastString = cursor.position
@@ -328,6 +335,13 @@ function skipContainer(cursor: Cursor): boolean {
   } while (level > 1 && cursor.position < end)
   cursor.level = level === 1 ? 0 : level
   return level === 1 || end < bytes.length || stop(cursor, 'syntax')
+}
+
+/** Space behind a name counts as well. */
+function isTooLong(cursor: Cursor, start: number, end: number): boolean {
+  if (end - start <= NAME_BYTES_MAX || cursor.limits === NO_LIMITS) return false
+  cursor.refusal = 'name_too_long'
+  return true
 }
 
 function stop(cursor: Cursor, refusal: JsonRefusalReason): false {

@@ -145,6 +145,21 @@ describe('conversation', () => {
     assert.equal(turnsOf(user('a\ud83d'))[0].content[0].text, 'a\ufffd')
   })
 
+  test('an id of more than 8 KB becomes a short one, with its result', () => {
+    const ids = ['a', 'b'].map((end) => 'i'.repeat(8_192) + end)
+    const turns = turnsOf(
+      user('hi'),
+      calling(...ids.map((id) => call(id))),
+      ...ids.toReversed().map((id) => tool(id, `of ${id.at(-1)}`)),
+    )
+    const [first, second] = turns[1].content.map(({ id }: { id: string }) => id)
+    assert.ok(first.length < 64 && second.length < 64 && first !== second)
+    assert.deepEqual(
+      turns[2].content.map((one: { tool_use_id: string }) => one.tool_use_id),
+      [second, first],
+    )
+  })
+
   test('what cannot be read is refused by its path', () => {
     assert.equal(refusedField({ messages: 'hi' }), 'messages')
     assert.equal(refusedField({ messages: [] }), 'messages')

@@ -88,6 +88,16 @@ test('a choice that demands a tool that only the vendor runs is refused', () => 
   assert.equal(refusal({ input: 'hi', tools: [...tools, fn('a')], tool_choice }), 'tool_choice')
 })
 
+test('a name of more than 1,024 characters is refused, for it would be kept with each tool', () => {
+  const name = 'n'.repeat(1_025)
+  const space = { type: 'namespace', name, tools: [fn('a'), fn('b')] }
+  assert.equal(refusal({ input: 'hi', tools: [space] }), 'tools[0].name')
+  assert.equal(refusal({ input: 'hi', tools: [fn(name)] }), 'tools[0].name')
+  const called = { type: 'function_call', call_id: 'c', name: 'a', arguments: '{}' }
+  assert.equal(refusal({ input: [{ ...called, namespace: name }] }), 'input[0].namespace')
+  assert.equal(refusal({ input: [{ ...called, name }] }), 'input[0].name')
+})
+
 test('a tool of an unknown type is refused by name', () => {
   assert.equal(refusal({ input: 'hi', tools: [fn('a'), { type: 'x' }] }), 'tools[1].type')
 })

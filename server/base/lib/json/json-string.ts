@@ -49,7 +49,7 @@ export function hasEscapedKey(bytes: Buffer): boolean {
   return false
 }
 
-const isSpace = (byte: number | undefined) =>
+export const isSpace = (byte: number | undefined) =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
 /** Returns the text of a key with its quotes, or undefined if it has an invalid escape. */

@@ -3,7 +3,7 @@
 import { createInnerReader, type ReadInner } from '../../../base/lib/exact-numbers.ts'
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { readArguments } from '../chat/tool-calls.ts'
-import { InvalidRequest } from '../invalid-request.ts'
+import { expectName, InvalidRequest } from '../invalid-request.ts'
 import { type MessagesBlock, translateChatContent } from './translate-part.ts'
 import { type MessagesTurn, type ToolUse, Turns } from './turns.ts'
 
@@ -134,7 +134,7 @@ function readId(value: unknown, param: string): string {
 function readCalls(message: JsonObject, param: string, reading: MessageReading): ToolUse[] {
   const { tool_calls: calls, function_call: legacy } = message
   if (isObject(legacy)) {
-    const name = readId(legacy.name, `${param}.function_call.name`)
+    const name = expectName(legacy.name, `${param}.function_call.name`)
     return [{ id: name, name, input: parseInput(legacy.arguments, reading) }]
   }
   if (calls === undefined || calls === null) return []
@@ -144,14 +144,14 @@ function readCalls(message: JsonObject, param: string, reading: MessageReading):
     const custom = member(call, 'custom')
     const id = readId(member(call, 'id'), `${at}.id`)
     if (isObject(custom)) {
-      const name = readId(custom.name, `${at}.custom.name`)
+      const name = expectName(custom.name, `${at}.custom.name`)
       const input = { input: asString(custom.input) ?? '' }
       return { id, name, input, more: reading.call(call) }
     }
     const functionCall = member(call, 'function')
     return {
       id,
-      name: readId(member(functionCall, 'name'), `${at}.function.name`),
+      name: expectName(member(functionCall, 'name'), `${at}.function.name`),
       input: parseInput(member(functionCall, 'arguments'), reading),
       more: reading.call(call),
     }

@@ -1,7 +1,7 @@
 /** Translates the tool definitions of a chat request, and the choice among them. */
 import { asString, isObject, type JsonObject, member, printValue } from '../../../base/lib/json.ts'
 import { describeFreeText, FREE_TEXT } from '../chat/free-text-tool.ts'
-import { InvalidRequest } from '../invalid-request.ts'
+import { expectName, InvalidRequest } from '../invalid-request.ts'
 import type { MessagesQuirks } from '../messages/quirks.ts'
 import { translateSearch } from './translate-search.ts'
 import type { MessagesTurn } from './turns.ts'
@@ -45,8 +45,7 @@ function translateTool(tool: unknown, param: string, quirks: MessagesQuirks): Js
 
 /** A free-text tool becomes a function with a single parameter. */
 function translateCustom(custom: unknown, param: string): JsonObject {
-  const name = asString(member(custom, 'name'))
-  if (!name) throw new InvalidRequest(`${param}.name`, 'is required')
+  const name = expectName(member(custom, 'name'), `${param}.name`)
   const grammar = member(member(custom, 'format'), 'grammar')
   const description = describeFreeText(member(custom, 'description'), grammar)
   return { name, description, input_schema: FREE_TEXT }
@@ -69,10 +68,7 @@ function translateFunction(
   param: string,
   { structured_output: structuredOutput }: MessagesQuirks,
 ): JsonObject {
-  const name = member(definition, 'name')
-  if (typeof name !== 'string' || name === '') {
-    throw new InvalidRequest(`${param}.name`, 'is required')
-  }
+  const name = expectName(member(definition, 'name'), `${param}.name`)
   const description = asString(member(definition, 'description'))
   const parameters = member(definition, 'parameters')
   const schema = isObject(parameters) ? parameters : { properties: {} }
@@ -90,6 +86,8 @@ interface AllowedTools {
   readonly names: ReadonlySet<unknown>
 }
 
+const ALLOWED = 'tool_choice.allowed_tools.tools'
+
 /** Reads `allowed_tools`, for which the format has no field: the other tools are not sent. */
 function readAllowed(choice: unknown): AllowedTools | undefined {
   if (member(choice, 'type') !== 'allowed_tools') return undefined
@@ -97,9 +95,11 @@ function readAllowed(choice: unknown): AllowedTools | undefined {
   const allowed = member(choice, 'allowed_tools') ?? choice
   const tools = member(allowed, 'tools')
   if (!Array.isArray(tools)) {
-    throw new InvalidRequest('tool_choice.allowed_tools.tools', 'must be an array')
+    throw new InvalidRequest(ALLOWED, 'must be an array')
   }
-  const names = new Set(tools.map(readToolName))
+  const names = new Set(
+    tools.map((tool, index) => expectName(readToolName(tool), `${ALLOWED}[${index}].name`)),
+  )
   return { mode: member(allowed, 'mode'), names }
 }
 

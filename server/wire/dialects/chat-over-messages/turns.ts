@@ -25,7 +25,7 @@ export class Turns {
   private readonly turns: MessagesTurn[] = []
   /** Ids, as sent, of calls without a result, in order. */
   private readonly open = new Set<string>()
-  /** The same, by the caller's id, which may repeat: the last one first. */
+  /** The same, by the id before it was made unique: the last one first. */
   private readonly openByCallId = new Map<string, string[]>()
   private readonly sentIds = new Set<string>()
   /** The next number for an id that repeats. */
@@ -94,15 +94,15 @@ export class Turns {
     this.numbers.set(fittingId, number)
     this.sentIds.add(id)
     this.open.add(id)
-    const others = this.openByCallId.get(callId)
+    const others = this.openByCallId.get(fittingId)
     if (others) others.push(id)
-    else this.openByCallId.set(callId, [id])
+    else this.openByCallId.set(fittingId, [id])
     return id
   }
 
   /** Removes the first open call with this id, and returns the id as sent. */
   private takeOpen(callId: string): string | undefined {
-    const id = this.openByCallId.get(callId)?.pop()
+    const id = this.openByCallId.get(fitToolId(callId))?.pop()
     if (id !== undefined) this.open.delete(id)
     return id
   }

@@ -4,6 +4,7 @@
  * arrive late. Every reader of chat streams uses this tracker instead of the index.
  */
 import { asString, isObject, writeJson } from '../../../base/lib/json.ts'
+import { pseudonym } from '../../../base/lib/text/pseudonym.ts'
 import type { CallPart, PartCall } from '../parts/part.ts'
 import { createJsonDepth, type JsonDepth } from './json-depth.ts'
 
@@ -107,12 +108,19 @@ export function createToolCallTracker(): ToolCallTracker {
   }
 }
 
+/** Longer ids are replaced: the engine compares each with all others of its length. */
+const ID_LENGTH_MAX = 8_192
+
+function fitId(id: string): string {
+  return id.length > ID_LENGTH_MAX ? `call_${pseudonym(id, 43)}` : id
+}
+
 function readShape(entry: Readonly<Record<string, unknown>>): Entry {
   const { function: functionCall, index, id } = entry
   const shape = isObject(functionCall) ? functionCall : {}
   return {
     index: typeof index === 'number' ? index : undefined,
-    id: asString(id) ?? '',
+    id: fitId(asString(id) ?? ''),
     name: asString(shape.name) ?? '',
     arguments: readArguments(shape.arguments),
   }

@@ -8,7 +8,7 @@ import { asString, isObject, type JsonObject, member } from '../../../base/lib/j
 import { stringifyWellFormed } from '../../../base/lib/text/well-formed.ts'
 import type { ChatQuirks } from '../chat/quirks.ts'
 import { carrySignature, readMarked } from '../contents/signature.ts'
-import { InvalidRequest } from '../invalid-request.ts'
+import { expectName, InvalidRequest } from '../invalid-request.ts'
 import {
   addReasoning,
   type ChatMessage,
@@ -201,9 +201,9 @@ class InputReader {
 
   private addCall(item: JsonObject, param: string, kind: CallerTool['kind'], text: string): void {
     const id = readCallId(item, param)
-    const name = kind === 'tool_search' ? 'tool_search' : asString(item.name)
-    if (!name) throw new InvalidRequest(`${param}.name`, 'is required')
+    const name = kind === 'tool_search' ? kind : expectName(item.name, `${param}.name`)
     const namespace = asString(item.namespace)
+    if (namespace) expectName(namespace, `${param}.namespace`)
     const tool = { kind, name, ...(namespace === undefined ? {} : { namespace }) }
     const functionCall = { name: this.map.toChat(tool), arguments: text }
     this.calls.push({ id, type: 'function', function: functionCall, ...this.takeMark() })

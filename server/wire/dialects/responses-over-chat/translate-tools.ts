@@ -5,7 +5,7 @@
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { describeFreeText, FREE_TEXT } from '../chat/free-text-tool.ts'
 import { type ChatQuirks, checkToolChoice } from '../chat/quirks.ts'
-import { InvalidRequest } from '../invalid-request.ts'
+import { expectName, InvalidRequest } from '../invalid-request.ts'
 import type { CallerTool, ToolMap } from './tool-map.ts'
 import { isVendorSearch, listIgnoredOfSearch, SEARCH_NAME, type WebSearch } from './web-search.ts'
 
@@ -102,7 +102,7 @@ function translateTool(tool: unknown, param: string, map: ToolMap): JsonObject[]
 }
 
 function translateNamespace(space: JsonObject, param: string, map: ToolMap): JsonObject[] {
-  const namespace = readName(space, param)
+  const namespace = expectName(space.name, `${param}.name`)
   if (!Array.isArray(space.tools)) throw new InvalidRequest(`${param}.tools`, 'must be an array')
   return space.tools.flatMap((tool, position) => {
     const at = `${param}.tools[${position}]`
@@ -132,7 +132,7 @@ function translateOwn(
     if (typeof type === 'string' && HOSTED.test(type)) return []
     throw new InvalidRequest(`${param}.type`, 'this model takes functions and custom tools only')
   }
-  const name = readName(tool, param)
+  const name = expectName(tool.name, `${param}.name`)
   const own: CallerTool = { kind: type, name, ...(namespace === undefined ? {} : { namespace }) }
   if (type === 'function') return [build(own, tool, completeSchema(tool.parameters), map)]
   const description = describeFreeText(tool.description, tool.format)
@@ -147,12 +147,6 @@ function build(tool: CallerTool, source: JsonObject, parameters: unknown, map: T
     parameters,
     ...(strict === true ? { strict } : {}),
   }
-}
-
-function readName(tool: JsonObject, param: string): string {
-  const { name } = tool
-  if (typeof name === 'string' && name !== '') return name
-  throw new InvalidRequest(`${param}.name`, 'is required')
 }
 
 /** Strict vendors refuse parameters without a type or without properties. */
