@@ -102,6 +102,15 @@ describe('files that run the gateway', () => {
     }
   })
 
+  test('confine the jobs of systemd like the gateway', () => {
+    const [gateway = ''] = read('deploy/systemd/tributary.service').split('\n[Install]')
+    const expected = gateway.slice(gateway.indexOf('UMask=')).trim()
+    assert.match(expected, /^SystemCallFilter=@system-service$/m)
+    for (const name of ['archive', 'audit', 'backup']) {
+      assert.ok(read(`deploy/systemd/tributary-${name}.service`).includes(expected), name)
+    }
+  })
+
   test('wait longer for the end than the gateway may take', () => {
     const drain = 5 + Number(listVariables().find(({ name }) => name === 'DRAIN_SECONDS')?.default)
     const compose = Number(/stop_grace_period: (\d+)s/.exec(read('compose.yaml'))?.[1])
