@@ -54,7 +54,7 @@ export function readGeneration(json: unknown): MinimaxOrder {
   const shortest = SHORTEST_SECONDS[model]
   if (shortest === undefined) throw invalid('invalid model')
   const content = readContent(json, CONTENT_RULES, 'mm_file')
-  if (content.prompt.length > 7000) throw invalid('the text is too long')
+  if ([...content.prompt].length > 7000) throw invalid('the text is too long')
   if (content.images + content.videos + content.audios > MOST_FILES) {
     throw invalid('too many files')
   }

@@ -130,6 +130,11 @@ function handles(scheme: string) {
   return [{ type: 'image_url', image_url: { url: `${scheme}://205258526306433` } }]
 }
 
+test('an emoji is one character of a text', () => {
+  const content = [{ type: 'text', text: '😀'.repeat(2000) }]
+  driver.prepare(orderOf(HAILUO, { content }))
+})
+
 test('H3 takes its own handles', () => {
   driver.prepare(orderOf(H3, { content: handles('mm_file') }))
 })

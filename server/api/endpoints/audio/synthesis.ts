@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { invalidField } from '../../../base/lib/errors.ts'
 import { isAbsent } from '../../../base/lib/json.ts'
+import { countCodePoints } from '../../../base/lib/text/count-code-points.ts'
 import { foldKey } from '../../../wire/dialects/json-scan.ts'
 import { estimateSpoken, estimateSynthesis } from '../../../wire/dialects/synthesis/estimate.ts'
 import { AUDIO_FORMATS } from '../../../wire/dialects/synthesis/formats.ts'
@@ -21,7 +22,7 @@ const synthesisRequest = z.looseObject({
   input: z
     .string()
     .min(1)
-    .refine((text) => text.length <= 2 * INPUT_CHARACTERS_MAX && isShortEnough(text), {
+    .refine((text) => countCodePoints(text) <= INPUT_CHARACTERS_MAX, {
       error: `at most ${INPUT_CHARACTERS_MAX} characters`,
     })
     .describe(`The text to speak, at most ${INPUT_CHARACTERS_MAX} characters.`),
@@ -63,10 +64,6 @@ function findVoice({ voice }: Body): NamedContent {
   if (typeof voice !== 'string') return findReferences({ voice })
   const { references } = findReferences({ url: voice })
   return { identified: [], references: references.map(({ id }) => ({ field: 'voice', id })) }
-}
-
-function isShortEnough(text: string): boolean {
-  return [...text].length <= INPUT_CHARACTERS_MAX
 }
 
 export const synthesis: MeteredEndpoint = {

@@ -1,5 +1,6 @@
 /** Reads a video request under the rules of a model, for drivers that write another form of it. */
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
+import { countCodePoints } from '../../../base/lib/text/count-code-points.ts'
 import {
   type ContentProblem,
   contentOf,
@@ -75,8 +76,8 @@ export function judgeText(
   parameters: JsonObject,
   most = Number.POSITIVE_INFINITY,
 ): ContentProblem | undefined {
-  const isLong = sortContent(contentOf(parameters)).texts.some((text) => text.length > most)
-  if (!isLong) return undefined
+  const { texts } = sortContent(contentOf(parameters))
+  if (texts.every((text) => countCodePoints(text) <= most)) return undefined
   return { param: 'content', problem: `this model takes at most ${most} characters` }
 }
 
