@@ -70,7 +70,7 @@ function checkFields(json: Json): void {
     if (json[flag] !== undefined && typeof json[flag] !== 'boolean') throw invalid(flag)
   }
   const { safety_identifier: person, callback_url: url, execution_expires_after: life } = json
-  if (person !== undefined && (typeof person !== 'string' || person.length > 64)) {
+  if (person !== undefined && (typeof person !== 'string' || [...person].length > 64)) {
     throw invalid('safety_identifier')
   }
   if (url !== undefined && !/^https?:\/\//.test(text(url))) throw invalid('callback_url')
