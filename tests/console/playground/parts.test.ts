@@ -15,6 +15,7 @@ import {
 } from '../../../console/src/features/playground/snippets/print-literal.ts'
 import { printPython } from '../../../console/src/features/playground/snippets/python.ts'
 import { encodeWav } from '../../../console/src/features/playground/sound/encode-wav.ts'
+import { onlyTaken } from '../../../console/src/features/playground/video/taken.ts'
 import { createWavReader } from '../../../server/wire/dialects/interpretation/read-wav.ts'
 
 test('an answer is parted into paragraphs, headings, lists and code', () => {
@@ -79,6 +80,13 @@ test('results of both products become cards; a link that is none is left out', (
   for (const odd of [null, 'text', { Result: null }, { Result: { WebResults: {} } }]) {
     assert.deepEqual(readResults(odd).found, [])
   }
+})
+
+test('a value is sent if it is one of the model’s, the length that it chooses included', () => {
+  const model = { fields: [{ name: 'duration', values: [5, 10], also: -1 }] }
+  const taken = [5, '10', -1, 6, undefined].map((value) => onlyTaken(model, 'duration', value))
+  assert.deepEqual(taken, [5, '10', -1, undefined, undefined])
+  assert.equal(onlyTaken(model, 'seed', 1), undefined)
 })
 
 test('a wav file that is made here is of the kind that interpretation takes', () => {

@@ -1,21 +1,29 @@
 /** The fields that the chosen model takes, as it states them; one that states none takes any. */
-import type { PlaygroundModel } from '../frame/capability.ts'
+interface Field {
+  readonly name: string
+  readonly values?: readonly (string | number)[] | undefined
+  readonly min?: number | undefined
+  readonly max?: number | undefined
+  readonly also?: number | undefined
+}
 
-type Field = NonNullable<PlaygroundModel['fields']>[number]
+interface FieldsOf {
+  readonly fields: readonly Field[] | null
+}
 
-const fieldOf = ({ fields }: PlaygroundModel, name: string): Field | undefined =>
+const fieldOf = ({ fields }: FieldsOf, name: string): Field | undefined =>
   fields?.find((field) => field.name === name)
 
-export function takes(model: PlaygroundModel, name: string): boolean {
+export function takes(model: FieldsOf, name: string): boolean {
   return model.fields === null || fieldOf(model, name) !== undefined
 }
 
 /** Returns the only values of a field, as texts; undefined if it may have any. */
-export function textsOf(model: PlaygroundModel, name: string): string[] | undefined {
+export function textsOf(model: FieldsOf, name: string): string[] | undefined {
   return fieldOf(model, name)?.values?.map(String)
 }
 
-export function rangeOf(model: PlaygroundModel, name: string) {
+export function rangeOf(model: FieldsOf, name: string) {
   const { values, min, max, also } = fieldOf(model, name) ?? {}
   const edges = [...(values ?? [min, max]), also].filter((one) => one !== undefined).map(Number)
   if (edges.length === 0) return {}
@@ -23,12 +31,9 @@ export function rangeOf(model: PlaygroundModel, name: string) {
 }
 
 /** Returns a value of the form that the model takes; undefined for one of another model. */
-export function onlyTaken<Value>(
-  model: PlaygroundModel,
-  name: string,
-  value: Value,
-): Value | undefined {
+export function onlyTaken<Value>(model: FieldsOf, name: string, value: Value): Value | undefined {
   if (!takes(model, name)) return undefined
-  const texts = textsOf(model, name)
+  const { values, also } = fieldOf(model, name) ?? {}
+  const texts = values && [...values, also].map(String)
   return texts === undefined || texts.includes(String(value)) ? value : undefined
 }
