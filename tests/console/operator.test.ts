@@ -63,8 +63,20 @@ describe('operators', { skip: noBrowser }, () => {
     const drawer = page.getByRole('dialog')
     await drawer.getByRole('button', { name: 'Test', exact: true }).click()
     await drawer.getByText('Key: the vendor accepts the key').waitFor()
-    await drawer.getByRole('button', { name: 'Pause' }).click()
+    const gate = Promise.withResolvers<void>()
+    let pauses = 0
+    await page.route('**/pause', async (route) => {
+      pauses += 1
+      await gate.promise
+      await route.continue()
+    })
+    const pause = drawer.getByRole('button', { name: 'Pause' })
+    await pause.click()
+    await pause.and(page.locator('[data-loading]')).waitFor()
+    await pause.click({ force: true })
+    gate.resolve()
     await drawer.getByText('Paused', { exact: true }).waitFor()
+    assert.equal(pauses, 1)
     await drawer.getByRole('button', { name: 'Resume' }).click()
     await drawer.getByRole('button', { name: 'Pause' }).waitFor()
     assert.deepEqual(complaints, [])

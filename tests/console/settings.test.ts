@@ -186,6 +186,39 @@ describe('settings, for all', { skip: noBrowser }, () => {
     const { page } = await stage.signedIn('/settings')
     await page.getByText('This browser').waitFor()
     await page.getByText(/Chrome · Linux/).waitFor()
+    await stage.sql`
+      insert into console_session (id, person_id, token_hash, user_agent)
+      select 'ses_elsewhere', person_id, 'elsewhere', 'Elsewhere'
+      from console_session order by created_at desc limit 1`
+    await page.reload()
+    const end = page.getByRole('button', { name: 'Sign out', exact: true })
+    const gate = Promise.withResolvers<void>()
+    let ends = 0
+    await page.route('**/sessions/ses_elsewhere', async (route) => {
+      ends += 1
+      await gate.promise
+      await route.continue()
+    })
+    await end.click()
+    await end.and(page.locator('[data-loading]')).waitFor()
+    await end.click({ force: true })
+    gate.resolve()
+    await end.waitFor({ state: 'detached' })
+    assert.equal(ends, 1)
+    await page.context().close()
+  })
+
+  test('each part that could not be loaded says so', async () => {
+    const { page } = await stage.signedIn('/sign-in')
+    const refusal = { status: 403, json: { error: 'not today', type: 'permission_error' } }
+    const parts = ['**/profile/passkeys', '**/members', `**/accounts/${stage.account.id}`]
+    for (const part of parts) await page.route(part, (route) => route.fulfill(refusal))
+    await page.goto(`${stage.console}/settings`)
+    await page
+      .getByRole('alert')
+      .getByText('not today')
+      .nth(parts.length - 1)
+      .waitFor()
     await page.context().close()
   })
 

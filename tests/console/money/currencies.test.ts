@@ -9,7 +9,7 @@ import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 
 const OPERATOR = { operator: true }
 
-describe('accounts in several currencies', { skip: noBrowser }, () => {
+describe('several currencies', { skip: noBrowser }, () => {
   let stage: ConsoleStage
   let ids: string[]
   before(async () => {
@@ -41,6 +41,23 @@ describe('accounts in several currencies', { skip: noBrowser }, () => {
     await phone.page.getByText('JPY 5,000.00').waitFor()
     await expectFits(phone.page)
     await phone.page.context().close()
+  })
+
+  test('amounts are shown once the currency is known, and not in another', async () => {
+    const accountId = ids[0] ?? ''
+    const { page } = await stage.signedIn('/sign-in', { accountId, role: 'owner' })
+    const refusal = { status: 403, json: { error: 'not today', type: 'permission_error' } }
+    await page.route('**/balance', (route) => route.fulfill(refusal))
+    const list = page.getByRole('main')
+    for (const path of ['/keys', '/billing?view=transactions']) {
+      await page.goto(`${stage.console}${path}`)
+      await list.getByRole('alert').getByText('not today').first().waitFor()
+      assert.doesNotMatch(await list.innerText(), /[$¥]/)
+    }
+    await page.unrouteAll({ behavior: 'wait' })
+    await list.getByRole('button', { name: 'Try again' }).first().click()
+    await list.getByRole('table').getByText('$1,234.50').first().waitFor()
+    await page.context().close()
   })
 
   test('accounts of one name differ by the end of their ids, which finds them', async () => {

@@ -45,6 +45,18 @@ describe('an operator’s questions', { skip: noBrowser }, () => {
     await stage.sql`delete from hold where id = 'hold_test'`
   })
 
+  test('credits and unbilled costs that could not be loaded are not shown as none', async () => {
+    const { page } = await stage.signedIn('/sign-in', OPERATOR)
+    const refusal = { status: 403, json: { error: 'not today', type: 'permission_error' } }
+    await page.route(/\/(?:credits|uncharged-costs)(?:\?|$)/, (route) => route.fulfill(refusal))
+    for (const path of ['/operator/proof', `/operator/accounts?id=${stage.account.id}`]) {
+      await page.goto(`${stage.console}${path}`)
+      await page.getByRole('alert').getByText('not today').waitFor()
+      assert.equal(await page.getByText(/^(?:Every submission has|Nothing yet)/).count(), 0)
+    }
+    await page.context().close()
+  })
+
   test('a price with a condition needs no JSON, and tells who changed it', async () => {
     const watched = await stage.signedIn('/operator/models?id=sim-chat', OPERATOR)
     const { page } = watched
