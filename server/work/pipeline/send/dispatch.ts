@@ -153,14 +153,14 @@ async function dispatchToModel(
     context.facts.attempts = attempts.length
     if (!(outcome instanceof UpstreamFailure)) {
       noteHealth(route, undefined, services)
-      const of = described(metered, milliseconds)
+      const of = attemptOf(metered, milliseconds)
       afterAnswer(context, () => countAttempt(route, undefined, services, of))
       return { answer: outcome, route, attempts, serving: metered }
     }
     if (!leave) return { failure: outcome, route, attempts }
     leave()
     metered.spending?.free()
-    reportAttempt(route, failure, services, described(metered, milliseconds))
+    reportAttempt(route, failure, services, attemptOf(metered, milliseconds))
     if (!mayRetry(outcome, tried, candidates.length, context, services)) {
       return { failure: outcome, route, attempts }
     }
@@ -190,7 +190,7 @@ function enterChannel({ target }: UsableRoute, { services, spending, quoted }: M
 
 const NOTHING_TO_LEAVE = () => undefined
 
-function described({ metering, call }: MeteredCall, milliseconds: number) {
+function attemptOf({ metering, call }: MeteredCall, milliseconds: number): AttemptOf {
   return { endpoint: metering.endpoint, model: call.model.id, seconds: milliseconds / 1000 }
 }
 
