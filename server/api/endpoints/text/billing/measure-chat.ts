@@ -6,9 +6,10 @@ import {
   addMediaUrl,
   createMeasure,
   type Measure,
-  noteTtl,
   readCacheControl,
   readOthers,
+  readParts,
+  readToolsAndCaches,
 } from './measure.ts'
 import { PLAIN_CHAT_CALL, PLAIN_CHAT_MESSAGE, PLAIN_PART } from './plain-members.ts'
 
@@ -20,24 +21,8 @@ export function measureChat(value: JsonObject): Measure {
       readMessage(measure, messages[index], index)
     }
   }
-  measureTools(measure, value.tools)
-  readCacheControl(measure, value, () => '')
-  const options = value.prompt_cache_options
-  if (isObject(options)) noteTtl(measure, options.ttl, () => 'prompt_cache_options.ttl')
+  readToolsAndCaches(measure, value)
   return measure
-}
-
-/** Reads the cache control of tools; their definitions count as text. */
-export function measureTools(measure: Measure, tools: unknown): void {
-  if (!Array.isArray(tools)) return
-  for (let index = 0; index < tools.length; index += 1) {
-    const tool: unknown = tools[index]
-    if (!isObject(tool)) continue
-    readCacheControl(measure, tool, () => `tools[${index}].`)
-    const definition = tool.function
-    if (isObject(definition))
-      readCacheControl(measure, definition, () => `tools[${index}].function.`)
-  }
 }
 
 function readMessage(measure: Measure, message: unknown, index: number): void {
@@ -47,22 +32,13 @@ function readMessage(measure: Measure, message: unknown, index: number): void {
   if (isObject(message.audio)) addElsewhere(measure)
   readOthers(measure, message, PLAIN_CHAT_MESSAGE)
   readCalls(measure, message.tool_calls)
-  readParts(measure, message.content, () => `messages[${index}].content`)
-  readParts(measure, message.images, () => `messages[${index}].images`)
+  readParts(measure, message.content, () => `messages[${index}].content`, readPart)
+  readParts(measure, message.images, () => `messages[${index}].images`, readPart)
 }
 
 function readCalls(measure: Measure, calls: unknown): void {
   if (!Array.isArray(calls)) return
   for (const call of calls) if (isObject(call)) readOthers(measure, call, PLAIN_CHAT_CALL)
-}
-
-function readParts(measure: Measure, parts: unknown, at: () => string): void {
-  // The dialect has no form for a single part outside a list.
-  if (isObject(parts)) addElsewhere(measure)
-  if (!Array.isArray(parts)) return
-  for (let index = 0; index < parts.length; index += 1) {
-    readPart(measure, parts[index], () => `${at()}[${index}].`)
-  }
 }
 
 function readPart(measure: Measure, part: unknown, at: () => string): void {

@@ -6,10 +6,10 @@ import {
   createMeasure,
   type Measure,
   type MediaKind,
+  measureTools,
   readCacheControl,
   readOthers,
 } from './measure.ts'
-import { measureTools } from './measure-chat.ts'
 import { PLAIN_BLOCK, PLAIN_MESSAGE } from './plain-members.ts'
 
 /** Blocks whose whole content is in the request. */

@@ -6,11 +6,11 @@ import {
   addMediaUrl,
   createMeasure,
   type Measure,
-  noteTtl,
   readCacheControl,
   readOthers,
+  readParts,
+  readToolsAndCaches,
 } from './measure.ts'
-import { measureTools } from './measure-chat.ts'
 import { PLAIN_ITEM, PLAIN_PART } from './plain-members.ts'
 
 /** Items whose whole content is in the request. */
@@ -65,10 +65,7 @@ export function measureResponses(value: JsonObject): Measure {
   if (Array.isArray(input)) {
     for (let index = 0; index < input.length; index += 1) readItem(measure, input[index], index)
   }
-  measureTools(measure, value.tools)
-  readCacheControl(measure, value, () => '')
-  const options = value.prompt_cache_options
-  if (isObject(options)) noteTtl(measure, options.ttl, () => 'prompt_cache_options.ttl')
+  readToolsAndCaches(measure, value)
   return measure
 }
 
@@ -82,19 +79,10 @@ function readItem(measure: Measure, item: unknown, index: number): void {
   if (!isAbsent(item.id)) addElsewhere(measure, 0)
   readOthers(measure, item, PLAIN_ITEM)
   if (type === 'image_generation_call') addMedia(measure, 'image', item.result)
-  readParts(measure, content, () => `input[${index}].content`)
+  readParts(measure, content, () => `input[${index}].content`, readPart)
   if (member(output, 'type') === 'computer_screenshot') {
     addMediaUrl(measure, 'image', member(output, 'image_url'))
-  } else readParts(measure, output, () => `input[${index}].output`)
-}
-
-function readParts(measure: Measure, parts: unknown, at: () => string): void {
-  // The dialect has no form for a single part outside a list.
-  if (isObject(parts)) addElsewhere(measure)
-  if (!Array.isArray(parts)) return
-  for (let index = 0; index < parts.length; index += 1) {
-    readPart(measure, parts[index], () => `${at()}[${index}].`)
-  }
+  } else readParts(measure, output, () => `input[${index}].output`, readPart)
 }
 
 function readPart(measure: Measure, part: unknown, at: () => string): void {

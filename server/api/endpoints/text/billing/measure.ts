@@ -158,7 +158,43 @@ export function readCacheControl(
   noteTtl(measure, control.ttl, () => `${at()}cache_control.ttl`)
 }
 
-export function noteTtl(measure: Measure, ttl: unknown, field: () => string): void {
+function noteTtl(measure: Measure, ttl: unknown, field: () => string): void {
   if (measure.longCache || !isLongLifetime(ttl)) return
   measure.longCache = { field: field(), ttl: typeof ttl === 'string' ? ttl : JSON.stringify(ttl) }
+}
+
+/** Reads the cache control of tools; their definitions count as text. */
+export function measureTools(measure: Measure, tools: unknown): void {
+  if (!Array.isArray(tools)) return
+  for (let index = 0; index < tools.length; index += 1) {
+    const tool: unknown = tools[index]
+    if (!isObject(tool)) continue
+    readCacheControl(measure, tool, () => `tools[${index}].`)
+    const definition = tool.function
+    if (isObject(definition))
+      readCacheControl(measure, definition, () => `tools[${index}].function.`)
+  }
+}
+
+/** Reads what chats and responses have beside their turns: tools, and how long caches live. */
+export function readToolsAndCaches(measure: Measure, value: JsonObject): void {
+  measureTools(measure, value.tools)
+  readCacheControl(measure, value, () => '')
+  const options = value.prompt_cache_options
+  if (isObject(options)) noteTtl(measure, options.ttl, () => 'prompt_cache_options.ttl')
+}
+
+/** Reads each part of a list, which `at` names. */
+export function readParts(
+  measure: Measure,
+  parts: unknown,
+  at: () => string,
+  readPart: (measure: Measure, part: unknown, at: () => string) => void,
+): void {
+  // No dialect has a form for a single part outside a list.
+  if (isObject(parts)) addElsewhere(measure)
+  if (!Array.isArray(parts)) return
+  for (let index = 0; index < parts.length; index += 1) {
+    readPart(measure, parts[index], () => `${at()}[${index}].`)
+  }
 }
