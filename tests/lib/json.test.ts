@@ -53,6 +53,21 @@ test('a document of many names of 16 KB is not parsed: the engine compares all o
   assert.equal(of(50, `"${'v'.repeat(40_000)}"`), true, 'long texts are cheap')
 })
 
+test('a document of half a million different names is not parsed, one of repeated names is', () => {
+  const of = (count: number, name: (at: number) => string) => {
+    const members = Array.from({ length: count }, (_, at) => `"${name(at)}":1`)
+    return tryParseJson(Buffer.from(`{${members.join()}}`)) !== undefined
+  }
+  assert.equal(
+    of(2 ** 19 + 1, (at) => `n${at % 10}`),
+    true,
+  )
+  assert.equal(
+    of(2 ** 19 + 1, (at) => `n${at}`),
+    false,
+  )
+})
+
 test('a document of millions of values is not parsed at once', () => {
   const of = (value: string, count: number) => {
     const parsed = tryParseJson(Buffer.from(`{"a":[${`${value},`.repeat(count)}""]}`))

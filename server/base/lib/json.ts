@@ -49,18 +49,25 @@ const COLON = 0x3a
  */
 const LONG_NAME_BYTES = 16_000
 const LONG_NAMES_MAX = 100
+/** Names that are read whether they repeat or not, and then different ones. */
+const NAMES_MAX = 2 ** 18
 
-function hasLongNames(json: Buffer): boolean {
+/** Returns true for many long names or many different ones: a million of them take seconds. */
+function hasCostlyNames(json: Buffer): boolean {
   if (json.length < LONG_NAMES_MAX * LONG_NAME_BYTES) return false
-  let count = 0
+  const different = new Set<string>()
+  let [count, long] = [0, 0]
   for (let at = json.indexOf(QUOTE); at !== -1; at = json.indexOf(QUOTE, at)) {
     const start = at
-    at = skipString(json, start)
-    if (at === -1) return false
-    if (at - start <= LONG_NAME_BYTES) continue
+    const end = skipString(json, start)
+    if (end === -1) return false
+    at = end
     while (isSpace(json[at])) at += 1
-    if (json[at] === COLON) count += 1
-    if (count > LONG_NAMES_MAX) return true
+    if (json[at] !== COLON) continue
+    count += 1
+    if (end - start > LONG_NAME_BYTES) long += 1
+    else if (count > NAMES_MAX) different.add(json.toString('latin1', start, end))
+    if (long > LONG_NAMES_MAX || different.size > NAMES_MAX) return true
   }
   return false
 }
@@ -104,12 +111,12 @@ function countValues(json: Buffer, most: number, of = VALUE_SIGNS.join('')): num
 
 /**
  * Parses JSON with or without a byte order mark. Returns undefined for invalid JSON, and for JSON
- * of too many values or long names. The engine may mistake an escaped key for a key of another
+ * of too many values or costly names. The engine may mistake an escaped key for a key of another
  * document, so documents with such keys are read by the other reader, unless they are large.
  */
 export function tryParseJson(bytes: Buffer): unknown {
   const text = bytes.toString('utf8')
-  if (hasTooManyValues(text) || hasLongNames(bytes)) return undefined
+  if (hasTooManyValues(text) || hasCostlyNames(bytes)) return undefined
   try {
     const json = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text
     const isOther = bytes.length <= ESCAPED_BYTES_MAX && hasEscapedKey(bytes)

@@ -1,6 +1,8 @@
 /** Distinguishes a JSON document from a stream of events by the first bytes. */
 const OPENING_BRACE = 0x7b
 const SPACES = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf])
+/** A document begins with fewer: they are read several times. */
+const SPACES_MAX = 64 * 1024
 
 /** Returns undefined for a chunk that contains only spaces. */
 export function beginsDocument(chunk: Buffer): boolean | undefined {
@@ -19,6 +21,6 @@ export function beginsEvents(bytes: Buffer): boolean {
 
 function skipSpaces(bytes: Buffer): number {
   let at = 0
-  while (SPACES.has(bytes[at] ?? 0)) at += 1
+  while (at < SPACES_MAX && SPACES.has(bytes[at] ?? 0)) at += 1
   return at
 }
