@@ -27,7 +27,7 @@ export interface NewTask {
   readonly request: JsonObject
   readonly prepared: PreparedTask
   readonly webhookUrl: string | null
-  /** The quote of a background response; see ClaimedTask. */
+  /** The quote of a background response or a deferred call; see ClaimedTask. */
   readonly quote: JsonObject | null
   readonly ageMsMax: number
   /** `queued`: a worker starts it; `submitting`: the process that creates it submits it. */
@@ -332,7 +332,7 @@ export function joinPrices(sql: AnySql) {
 export function claimColumns(sql: AnySql) {
   return sql`h.amount as hold_amount, t.quote, h.price_version, p.prices, p.currency,
     p.list_id as price_list, base.prices as base_prices, base.version as base_version,
-    a.upstream_cost_version, k.costs,
+    a.upstream_cost_version, k.costs, k.currency as costs_currency,
     extract(epoch from now() - t.created_at)::float8 * 1000 as age_ms,
     extract(epoch from now() - coalesce(a.sent_at, t.created_at))::float8 * 1000 as sent_ms,
     extract(epoch from now() - t.gone_since)::float8 * 1000 as gone_ms,

@@ -67,7 +67,7 @@ export interface TaskRow {
 /** A task whose lease this process holds, with its age by the database's clock. */
 export interface ClaimedTask extends TaskRow {
   readonly hold_amount: bigint
-  /** The pipeline's quote of a background response, without its amount. */
+  /** The pipeline's quote of a background response or a deferred call, without its amount. */
   readonly quote: JsonObject | null
   readonly price_version: bigint | null
   readonly prices: unknown
@@ -80,6 +80,7 @@ export interface ClaimedTask extends TaskRow {
   readonly upstream_cost_version: bigint | null
   /** The attempt's upstream costs; null when unknown. */
   readonly costs: unknown
+  readonly costs_currency: string | null
   readonly age_ms: number
   readonly sent_ms: number
   readonly gone_ms: number | null

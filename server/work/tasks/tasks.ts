@@ -19,7 +19,6 @@ import { hasOpenTasks } from './queue-store.ts'
 import { TASK_TIMES, type TaskTimes } from './schedule.ts'
 import type { TaskSubmission } from './submission.ts'
 import { canServe, createTask, planOrder, readParameters } from './submit/create-task.ts'
-import { quoteTask } from './submit/plan.ts'
 import type { TaskEvent, TaskRow } from './task.ts'
 import {
   findTask,
@@ -135,6 +134,5 @@ async function dryRunTask(
     return canServe(upstream, submission)
   })
   const parameters = await readParameters(submission, call, customer, engine)
-  const { plans } = planOrder(submission, call, parameters, engine)
-  return { call, quoted: quoteTask(call, plans) }
+  return { call, quoted: planOrder(submission, call, parameters, engine).quote() }
 }

@@ -124,7 +124,7 @@ const NO_FACTS: Facts = {}
 const NO_PRICES: ChargeInput['model']['prices'] = []
 
 /** Returns the cost that the vendor stated, if the model is sold by it, in its currency. */
-export function soldCost(
+function soldCost(
   { prices, currency }: Pick<ChargeInput['model'], 'prices' | 'currency'>,
   stated: RelayReport['statedCost'],
 ): number | undefined {

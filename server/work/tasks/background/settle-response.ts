@@ -6,24 +6,21 @@
 
 import { isObject, tryParseJson } from '../../../base/lib/json.ts'
 import { redactInternals } from '../../../base/lib/text/redact-internals.ts'
-import { readPrices } from '../../../money/catalog/load/load-model.ts'
 import { claimSessions } from '../../../money/ledger/holds/container-sessions.ts'
 import type { RelayReport } from '../../../wire/dialects/relay.ts'
 import type { ResponseEnd } from '../../../wire/dialects/responses/read-status.ts'
-import { UpstreamFailure } from '../../../wire/upstreams/failure.ts'
-import type { Quote } from '../../pipeline/hold/quote.ts'
 import type { BillableCall } from '../../pipeline/hold/take-hold.ts'
 import type { Body } from '../../pipeline/metering.ts'
 import { showSessions, withoutSessions } from '../../pipeline/price/container-sessions.ts'
 import { type CallEnd, priceEnd } from '../../pipeline/price-end.ts'
 import { rememberAnswer } from '../../pipeline/remember-answer.ts'
 import type { UsableRoute } from '../../pipeline/request/find-routes.ts'
-import type { ResolvedCall } from '../../pipeline/request/resolve.ts'
 import { readTaskBody } from '../call-store.ts'
 import { rebuildRequest } from '../calls/call-request.ts'
-import { type Engine, openChannel } from '../engine.ts'
-import { basePricesOf, isStored, type TaskCharge, type TaskEnding } from '../finish/charge-task.ts'
+import type { Engine } from '../engine.ts'
+import type { TaskCharge, TaskEnding } from '../finish/charge-task.ts'
 import { type FinishOptions, finish } from '../finish/finish.ts'
+import { rebuildCall, rebuildRoute } from '../finish/rebuild-call.ts'
 import { claimOne } from '../queue-store.ts'
 import type { OwnTask } from '../store.ts'
 import type { ClaimedTask } from '../task.ts'
@@ -58,7 +55,7 @@ export async function settleClaimed(
   ended: EndedResponse,
   options: FinishOptions = {},
 ): Promise<boolean> {
-  const billable = await rebuildCall(engine, task)
+  const billable = await rebuildResponse(engine, task)
   const route = await rebuildRoute(engine, task)
   const report = readReport(engine, ended, route, billable)
   const charge = await chargeUnpaid(engine, task, billable, route, { ...ended, report })
@@ -156,67 +153,11 @@ function chargeResponse(
 }
 
 /** Rebuilds the call as it was quoted, at the prices of its hold. */
-async function rebuildCall(engine: Engine, task: ClaimedTask): Promise<BillableCall> {
+async function rebuildResponse(engine: Engine, task: ClaimedTask): Promise<BillableCall> {
   const metering = engine.submissions.get(task.endpoint)?.background?.metering
   if (!metering) throw new Error(`no background endpoint ${task.endpoint}`)
   const body = (await readTaskBody(engine.sql, task.id)) ?? NO_REQUEST
-  const { quantities, facts, hold_amount: amountNanos } = task
-  const quote = { quantities, facts, ...task.quote }
-  return {
-    metering,
-    call: { model: modelOf(engine, task), request: rebuildRequest(task, metering, body) },
-    quoted: { ...quote, amountNanos } as Quote,
-    services: engine.services,
-  }
-}
-
-/** The origin of a hold's prices no longer matters here. */
-const PINNED = { prices: true } as const
-
-function modelOf({ services }: Engine, task: ClaimedTask): ResolvedCall['model'] {
-  const prices = readPrices(isStored(task.prices) ? task.prices : [])
-  const current = services.catalog.snapshot().models.get(task.model)
-  const { price_version: priceVersion, price_list: list, base_version: baseVersion } = task
-  return {
-    id: task.model,
-    type: 'chat',
-    limits: {},
-    routes: [],
-    currency: '',
-    details: {},
-    plannedPrices: [],
-    updatedAt: task.created_at,
-    ...current,
-    free: task.prices === null,
-    prices,
-    priceVersion,
-    ...(list === null
-      ? {}
-      : { list: { id: list, origin: PINNED, baseVersion, basePrices: basePricesOf(task) } }),
-  }
-}
-
-/** Rebuilds the route of the attempt, with its upstream costs of that time. */
-async function rebuildRoute(engine: Engine, task: ClaimedTask): Promise<UsableRoute> {
-  const {
-    channel_id: channel,
-    upstream_model: upstreamModel,
-    upstream_cost_version: version,
-  } = task
-  const entries = isStored(task.costs) ? readPrices(task.costs) : undefined
-  const target = await openChannel(engine, task).catch((error: unknown) => {
-    // If the channel no longer exists, only its settings are unknown; the charge is the same.
-    if (!(error instanceof UpstreamFailure)) throw error
-    return { id: channel, upstream: '', version: task.channel_version, settings: {} }
-  })
-  return {
-    channel,
-    upstreamModel,
-    target,
-    priority: 0,
-    weight: 1,
-    ...(entries && version !== null ? { cost: { version, currency: '', entries } } : {}),
-  }
+  return rebuildCall(engine, task, metering, rebuildRequest(task, metering, body))
 }
 
 function endingOf({ status, report, failure }: ReadEnd): TaskEnding {

@@ -9,17 +9,20 @@ import { isUnavailable } from '../../../base/database/unavailable.ts'
 import { GatewayError } from '../../../base/lib/errors.ts'
 import { failpoint } from '../../../base/lib/process/failpoint.ts'
 import { InvalidRequest } from '../../../wire/dialects/invalid-request.ts'
+import type { RelayReport } from '../../../wire/dialects/relay.ts'
 import { UpstreamFailure } from '../../../wire/upstreams/failure.ts'
 import type { CallRequest, UpstreamAnswer } from '../../../wire/upstreams/upstream.ts'
 import type { ResultContent } from '../../assets/library/keep-content.ts'
 import { openAnswer, type WholeAnswer } from '../../pipeline/answer/open-answer.ts'
 import { type AnswerRoom, openRoom } from '../../pipeline/answer/receive-whole.ts'
+import { priceEnd } from '../../pipeline/price-end.ts'
 import { toGatewayError } from '../../pipeline/refusal.ts'
 import { reportAttempt } from '../../pipeline/send/dispatch.ts'
 import { markCalling, readTaskBody } from '../call-store.ts'
 import { type Engine, logTask, openTaskWire } from '../engine.ts'
-import type { TaskEnding } from '../finish/charge-task.ts'
+import type { TaskCharge, TaskEnding } from '../finish/charge-task.ts'
 import { type FinishOptions, finish } from '../finish/finish.ts'
+import { rebuildCall, rebuildRoute } from '../finish/rebuild-call.ts'
 import type { PollOutcome } from '../next-poll.ts'
 import { cooldownMs, retryPollMs } from '../schedule.ts'
 import { endAttempt, rescheduleTask } from '../store.ts'
@@ -181,7 +184,8 @@ async function conclude(
     const read = await readCallAnswer(engine, task, call, request, answer)
     contents = read.contents
     const { ending, galleryDetails } = read
-    const kept = { attempt, contents, galleryDetails }
+    const charge = await chargeCall(engine, task, call, request, ending, answer.report)
+    const kept = { attempt, contents, galleryDetails, ...(charge ? { charge } : {}) }
     if (await finishPatiently(engine, task, ending, kept)) return
     await discard(engine, contents)
   } catch (error) {
@@ -192,6 +196,22 @@ async function conclude(
       unchargedReason: 'not_stored',
     })
   }
+}
+
+/** Charges the answer as that of a call; undefined for an answer without a result. */
+async function chargeCall(
+  engine: Engine,
+  task: ClaimedTask,
+  { metering }: DeferredCall,
+  request: CallRequest,
+  { state }: TaskEnding,
+  report: RelayReport,
+): Promise<TaskCharge | undefined> {
+  if (state === 'failed') return undefined
+  const billable = rebuildCall(engine, task, metering, request)
+  const route = await rebuildRoute(engine, task)
+  const { charge, cost } = priceEnd(billable, route, { report, complete: true })
+  return { ...charge, basis: charge.basis === 'estimate' ? 'params' : charge.basis, cost }
 }
 
 /**

@@ -111,12 +111,13 @@ function readMeasured({ facts }: ClaimedTask, { measured = {} }: Succeeded): Qua
   return facts.video_input === true ? {} : onlyStated(measured)
 }
 
-/** Returns the model type. Background responses are charged as calls, not here. */
-function typeOf({ kind }: ClaimedTask): ModelType {
+/** Returns the model type. */
+export function typeOf({ kind }: Pick<ClaimedTask, 'kind'>): ModelType {
   return kind === 'response' ? 'chat' : kind
 }
 
-function heldFor({ kind, quantities, facts }: ClaimedTask): HoldEstimate {
+/** Returns what the order itself tells of its hold. */
+export function heldFor({ kind, quantities, facts }: ClaimedTask): HoldEstimate {
   return {
     quantities: { ...ONCE, ...quantities },
     alternatives: [facts],

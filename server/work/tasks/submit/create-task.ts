@@ -10,6 +10,7 @@ import { failpoint } from '../../../base/lib/process/failpoint.ts'
 import type { Caller } from '../../../money/accounts/accounts.ts'
 import type { UpstreamFailure } from '../../../wire/upstreams/failure.ts'
 import type { Upstream } from '../../../wire/upstreams/upstream.ts'
+import type { Quote } from '../../pipeline/hold/quote.ts'
 import { admit } from '../../pipeline/hold/take-hold.ts'
 import { sendReplay } from '../../pipeline/meter.ts'
 import type { Body } from '../../pipeline/metering.ts'
@@ -54,12 +55,12 @@ async function create(
   await guardUrls(submission, requested, engine)
   const parameters = (await submission.inspect?.(requested, engine.ports)) ?? requested
   // Inspected parameters may change the price.
-  const { plans, routes } =
+  const { plans, routes, quote } =
     parameters === requested ? firstPlan : planOrder(submission, call, parameters, engine)
   admit(services)
   const unregister = services.inFlight.add({ abort: () => undefined })
   try {
-    const quoted = quoteTask(call, plans)
+    const quoted = quote()
     const converts = plans[0].prepared.untaken !== undefined
     const order = { context, submission, caller, call, parameters, plans, quoted, converts }
     const task = await createHeldTask(engine, order)
@@ -76,6 +77,12 @@ export function canServe({ tasks, calls }: Upstream, { kind, call }: TaskSubmiss
   return (call ? calls[call.metering.operation] : tasks?.[kind]) !== undefined
 }
 
+interface PlannedOrder extends Pick<NewTaskOrder, 'plans'> {
+  readonly routes: Routes | undefined
+  /** Returns the quote that the hold reserves. Throws a 400 for what has no price. */
+  readonly quote: () => Quote
+}
+
 /**
  * Plans the routes of a creation. `routes` is undefined if a worker makes the call. Throws 400 for
  * a recording that no route takes and this gateway cannot convert.
@@ -85,12 +92,15 @@ export function planOrder(
   call: ResolvedCall,
   parameters: JsonObject,
   { services, ports }: Pick<Engine, 'services' | 'ports'>,
-): Pick<NewTaskOrder, 'plans'> & { readonly routes: Routes | undefined } {
-  if (deferred) return { plans: planCall(deferred, call, services), routes: undefined }
+): PlannedOrder {
+  if (deferred) {
+    const { plans, quoted } = planCall(deferred, call, services)
+    return { plans, routes: undefined, quote: () => quoted }
+  }
   const routes = planRoutes(kind, call, parameters, services)
   const { untaken } = routes[0].prepared
   if (untaken && !ports.convertSound) throw toGatewayError(untaken, call.request.body)
-  return { plans: routes, routes }
+  return { plans: routes, routes, quote: () => quoteTask(call, routes) }
 }
 
 /** Returns the creation's parameters. Rejects with 404 if the source task is not the account's. */

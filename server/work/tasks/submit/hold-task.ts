@@ -192,7 +192,7 @@ function toRows(
     request: { ...submission.keep(parameters), ...prepared.effective },
     prepared,
     webhookUrl: typeof webhookUrl === 'string' ? webhookUrl : null,
-    quote: submission.background ? withoutAmount(quoted) : null,
+    quote: submission.background || submission.call ? withoutAmount(quoted) : null,
     ageMsMax: times.ageMsMax,
     state: submission.call ? 'queued' : 'submitting',
     dueInMs: submission.call ? 0 : converts ? CONVERSION_MS_MAX : times.leaseMs,

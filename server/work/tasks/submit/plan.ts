@@ -89,18 +89,19 @@ export function planRoutes(
 }
 
 /**
- * Returns the routes of a deferred call, all at the same price. Throws the first refusal if every
- * upstream refuses the request in advance.
+ * Returns the routes of a deferred call, all at the same price, and its quote as a call. Throws the
+ * first refusal if every upstream refuses the request in advance.
  */
 export function planCall(
   { metering, removed }: DeferredCall,
   call: ResolvedCall,
   services: Services,
-): readonly [Plan, ...Plan[]] {
+): { readonly plans: readonly [Plan, ...Plan[]]; readonly quoted: Quote } {
   const { operation } = metering
   const members = Object.entries(call.request.value)
   const value = Object.fromEntries(members.filter(([name]) => !removed.includes(name)))
-  const { quantities, facts } = quote(metering, call, services).quoted
+  const { quoted } = quote(metering, call, services)
+  const { quantities, facts } = quoted
   const prepared = { quantities, facts }
   let refusal: InvalidRequest | undefined
   const plans = orderRoutes(call.routes, services).flatMap((route) => {
@@ -110,7 +111,7 @@ export function planCall(
     return refused ? [] : [{ route, prepared }]
   })
   const [first, ...rest] = plans
-  if (first) return [first, ...rest]
+  if (first) return { plans: [first, ...rest], quoted }
   if (!refusal) throw new GatewayError('upstream_failed')
   const { message, param } = refusal
   throw new GatewayError('invalid_request', { message, param })
