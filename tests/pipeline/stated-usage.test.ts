@@ -58,6 +58,7 @@ before(async () => {
       model('voice', 'speech', 'voice', ['character']),
       model('vectors', 'embedding', 'odd', ['input_token']),
       model('pictures', 'image', 'odd', ['image']),
+      model('painter', 'image', 'odd', ['input_token', 'image_output_token']),
     ],
   })
 })
@@ -237,6 +238,19 @@ test('images stated with an error are charged', async () => {
   answer({ data: [image], error: { message: 'one failed' }, usage: { generated_images: 1 } })
   const request = { model: 'pictures', prompt: 'a river', n: 2 }
   assert.deepEqual(await charged('/v1/images/generations', request), { image: 1 })
+})
+
+test('images: a side without a valid count is estimated, and zero is none', async () => {
+  const data = [{ b64_json: 'AAAA' }]
+  const request = { model: 'painter', prompt: 'a river', size: '1024x1024' }
+  for (const input_tokens of [undefined, null, -5, 2.5, '7', 0]) {
+    answer({ data, usage: { input_tokens, output_tokens: 272 } })
+    const { input_token = 0, ...others } = await charged('/v1/images/generations', request)
+    assert.ok(input_token > 0 && input_token < 50, `${input_tokens}: ${input_token}`)
+    assert.deepEqual(others, { image: 1, image_output_token: 272 })
+  }
+  answer({ data, usage: { input_tokens: 7, output_tokens: 272 } })
+  assert.equal((await charged('/v1/images/generations', request)).input_token, 7)
 })
 
 test('embeddings: a total counts where the prompt is 0', async () => {

@@ -149,7 +149,7 @@ export const imageMetering: Metering = {
   streams: (value: Body) => value.stream === true,
   inputTokens: countText,
   quote,
-  needs: ['image', 'image_output_token'],
+  needs: ['image', 'input_token', 'image_output_token'],
   fallback: estimate,
   billsBroken: true,
   passesRefusals: false,
