@@ -53,6 +53,7 @@ before(async () => {
       model('chat', 'chat', 'odd', UNITS),
       model('claude', 'chat', 'messages', UNITS),
       model('gpt-5-search-api', 'chat', 'translated', UNITS),
+      model('sonar-deep-research', 'chat', 'odd', UNITS),
       model('plain', 'chat', 'messages', ['input_token', 'output_token']),
       model('ranks', 'rerank', 'ranks', ['input_token']),
       model('voice', 'speech', 'voice', ['character']),
@@ -180,6 +181,16 @@ test('the search of a model that always searches is held for, once', async () =>
   // A search costs 1; the requests differ by a few tokens of 0.001.
   assert.equal(Math.round(plain - usual), 1, `${plain} beside ${usual}`)
   assert.equal(Math.round(asked - plain), 0, `${asked} beside ${plain}`)
+})
+
+test('what a model finds that always searches is charged as stated', async () => {
+  const usage = { prompt_tokens: 40_000, completion_tokens: 5, citation_tokens: 60_000 }
+  answer({ ...completion, usage })
+  for (const model of ['gpt-5-search-api', 'sonar-deep-research']) {
+    const { review, lines } = await recorded(CHAT, { model, ...HI })
+    const { quantity } = lines.find(({ unit }) => unit === 'input_token') ?? {}
+    assert.deepEqual([quantity, review], [100_000, false], model)
+  }
 })
 
 test('zero is no statement about a ranking, nor about speech', async () => {

@@ -196,6 +196,8 @@ export interface QuotedRequest {
   readonly headers: IncomingHttpHeaders
   /** The earlier answers that the request continues, which count as input again. */
   readonly chain?: Chain | undefined
+  /** True if the vendor searches the web for each answer, whatever is requested. */
+  readonly searchesAlways?: boolean
   /** Bytes of the relevant part of a form's file; absent without one. */
   readonly fileBytes?: number
   /** Length of a recording. */

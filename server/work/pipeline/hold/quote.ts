@@ -119,6 +119,7 @@ function estimate(
     headers,
     model,
     chain,
+    searchesAlways: searchesAlways(routes, services),
     fileBytes: file?.bytes ?? 0,
     fileSeconds: file?.seconds ?? 0,
     fileFault: file?.fault,
@@ -282,13 +283,17 @@ function workOf({ facts, work }: RequestedFeature): OtherModelWork[] {
 function listOwnSearches(
   routes: readonly UsableRoute[],
   features: readonly RequestedFeature[],
-  { upstreams }: Upstreams,
+  services: Upstreams,
 ): readonly RequestedFeature[] {
   if (features.some(({ unit }) => unit === OWN_SEARCH.unit)) return []
-  const searches = routes.some(({ target, upstreamModel }) =>
-    upstreams.get(target.upstream)?.searchesAlways?.(upstreamModel),
+  return searchesAlways(routes, services) ? [OWN_SEARCH] : []
+}
+
+function searchesAlways(routes: readonly UsableRoute[], { upstreams }: Upstreams): boolean {
+  return routes.some(
+    ({ target, upstreamModel }) =>
+      upstreams.get(target.upstream)?.searchesAlways?.(upstreamModel) === true,
   )
-  return searches ? [OWN_SEARCH] : []
 }
 
 const OWN_SEARCH = {

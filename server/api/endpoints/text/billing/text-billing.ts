@@ -89,8 +89,10 @@ export function quoteText(request: QuotedRequest, dialect: TextDialect): Estimat
   const measure = dialect.measure(value)
   refuseMisspeltInside(measure, value)
   const inputTokens = countInputCeiling(body.length, measure)
-  const options = dialect.readOptions(request, measure, inputTokens)
-  refuseTooMany(options)
+  const requested = dialect.readOptions(request, measure, inputTokens)
+  refuseTooMany(requested)
+  // What a search finds is input beyond the body.
+  const options = request.searchesAlways ? { ...requested, isHosted: true } : requested
   const limits = readLimits(request, dialect)
   const input = inputTokens + countChain(request)
   const { ceiling, answerTokens } = boundText(request, limits, measure, options)
