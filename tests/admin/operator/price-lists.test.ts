@@ -224,6 +224,27 @@ const findProblems = async () => {
   return checks.flatMap(({ ok, id, details }) => (ok ? [] : [[id, details[0]?.found]]))
 }
 
+test('the books explain the price of a model that stands in, by its own base prices', async () => {
+  const settings = { base_url: 'http://127.0.0.1:1', api_key: 'a-key' }
+  const down = {
+    channels: [{ id: 'down', upstream: 'openai-compatible', settings }],
+    models: [
+      {
+        id: 'unserved',
+        type: 'chat',
+        prices: tokens('4'),
+        routes: [{ channel: 'down', upstream_model: 'sim-chat' }],
+      },
+    ],
+  }
+  await stage.apply(down, 'down')
+  const tenant = await stage.tenant()
+  await assign(tenant, 'gold')
+  const record = await call(tenant, 'unserved', { models: ['m1'] })
+  assert.deepEqual([record.served_model, record.charged], ['m1', '0.06'])
+  assert.deepEqual(await findProblems(), [])
+})
+
 test('the books explain every price, and nothing else passes for one', async () => {
   assert.deepEqual(await findProblems(), [])
   const tenant = await stage.tenant()

@@ -26,7 +26,7 @@ export const pricesAreOfTheList: Invariant = {
     ), listed as (
       -- Another model that stood in was charged at its own price, which the attempt names.
       select h.account_id, h.created_at, h.labels, c.request_id, c.review, c.lines,
-        v.version, v.list_id,
+        c.attempts->-1 ? 'price_version' as stands_in, v.version, v.list_id,
         v.prices, v.effective_from, v.model_id
       from hold h join (
         select * from call where ${callsIn(sql, scope, 'request_id')}) c on c.hold_id = h.id
@@ -66,7 +66,9 @@ export const pricesAreOfTheList: Invariant = {
         = (select array_agg(e->>'unit' order by n)
           from jsonb_array_elements(b.prices) with ordinality as t(e, n)) as is_alike
       from listed l
-      left join price b on b.version = (l.labels->>'base_version')::bigint
+      -- The hold names the base prices of the requested model alone.
+      left join price b on not l.stands_in
+        and b.version = (l.labels->>'base_version')::bigint
       cross join lateral jsonb_to_recordset(l.lines) as x(unit text, quantity numeric,
         unit_price numeric, per numeric, amount numeric, list_amount numeric)
     ), wrong_line as (
