@@ -181,6 +181,20 @@ test('a conversation over the context length is refused with the message that ag
   assert.match(answer.json.error.message, /^prompt is too long: 1200 tokens > 1000 maximum/)
 })
 
+test('it has its code where a vendor states another one, and names a limit that is too large', async () => {
+  const moonshot = 'Your request exceeded model token limit: 1000 (requested: 1200)'
+  const { messages } = ask(`[[fault:status=400;error-message=${moonshot}]]`)
+  const chat = await send('/v1/chat/completions', { model: 'sim-chat', messages })
+  const { status, json } = chat
+  assert.deepEqual([status, json.error.code], [400, 'context_length_exceeded'], chat.text)
+  assert.match(json.error.message, /exceeded model token limit/)
+  const vllm =
+    "'max_tokens' is too large: 900. This model's maximum context length is 1000 tokens and your request has 500 input tokens."
+  const large = await send(MESSAGES, ask(`[[fault:status=400;error-message=${vllm}]]`), VERSION)
+  const words = /^input length and `max_tokens` exceed context limit: 500 \+ 900 > 1000$/
+  assert.match(large.json.error.message, words)
+})
+
 test('a request repeated after its stream broke has a record of its own', async () => {
   const { key } = await gateway.tenant()
   const words = '[[tokens:100]] [[fault:reset-mid=5;times=1]] [[call:again]]'

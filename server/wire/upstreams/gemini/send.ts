@@ -2,6 +2,10 @@
 import { Readable } from 'node:stream'
 import { asString, member } from '../../../base/lib/json.ts'
 import { joinUrl } from '../../../base/lib/text/base-url.ts'
+import {
+  CONTEXT_LENGTH_CODE,
+  isContextLength,
+} from '../../dialects/messages-over-chat/context-length.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { createTokenCache, readGoogleFailure, sendWithToken } from '../google-service.ts'
 import { readJsonAnswer } from '../read-json.ts'
@@ -68,7 +72,6 @@ function pathOf(settings: GeminiSettings, model: string): string {
   return `${place}/${id.includes('/') ? id : `publishers/google/models/${id}`}`
 }
 
-const TOO_LONG = /input token count[^.]{0,40}exceeds the maximum number of tokens/i
 /**
  * Matches messages about an object that the request names, whose words otherwise concern the
  * channel.
@@ -83,8 +86,8 @@ const NAMES = /"(?:file_?uri|cached_?content|url)"/i
 function refine(failure: UpstreamFailure, value: unknown): UpstreamFailure {
   const { kind, details } = failure
   const { message = '', status } = details
-  if (kind === 'rejected' && TOO_LONG.test(message)) {
-    return new UpstreamFailure(kind, { ...details, code: 'context_length_exceeded' })
+  if (kind === 'rejected' && isContextLength({ message })) {
+    return new UpstreamFailure(kind, { ...details, code: CONTEXT_LENGTH_CODE })
   }
   const isOfFile = (status === 403 || status === 404) && OF_CALLER.test(message)
   if (!isOfFile || !NAMES.test(JSON.stringify(value) ?? '')) return failure

@@ -1,5 +1,9 @@
 /** Classifies error answers in OpenAI's and ARK's form. */
 import { asString, isObject, member, tryParseJson } from '../../../base/lib/json.ts'
+import {
+  CONTEXT_LENGTH_CODE,
+  isContextLength,
+} from '../../dialects/messages-over-chat/context-length.ts'
 import { refineRejection } from '../account-refusal.ts'
 import {
   classifyStatus,
@@ -69,12 +73,14 @@ export async function readCompatibleFailure(
   const retryAfterSeconds = readRetryAfter(response.headers)
   const contentType = asString(response.headers['content-type']) ?? 'application/json'
   const kind = refineRejection(kindOf(response.status, code), message, value)
+  // Callers know this refusal by OpenAI's code; most vendors state another one, or only words.
+  const isTooLong = kind === 'rejected' && isContextLength({ message, code })
   return new UpstreamFailure(kind, {
     status: response.status,
     isStated: isObject(nested),
     answer: { contentType, body },
     message,
-    code,
+    code: isTooLong ? CONTEXT_LENGTH_CODE : code,
     param,
     retryAfterSeconds,
   })
