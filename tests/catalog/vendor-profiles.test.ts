@@ -168,6 +168,11 @@ for (const profile of PROFILES) {
         const sent = await gateway.post(RESPONSES, key, body)
         assert.equal(sent.status, 200, sent.text)
         await checkCharge(sent)
+        const input = '[[fault:status=400;error-message=Prompt exceeds max length]]'
+        const { json, text } = await gateway.post(RESPONSES, key, { model: 'm', input })
+        const { message, type, code } = json.error ?? {}
+        assert.equal(message, 'Prompt exceeds max length', text)
+        assert.deepEqual([type, code], ['invalid_request_error', 'context_length_exceeded'])
       })
     }
 

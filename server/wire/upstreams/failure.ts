@@ -74,6 +74,13 @@ export function refuseIfStated(failure: UpstreamFailure): UpstreamFailure {
   return new UpstreamFailure('failed', { ...details, cause: failure })
 }
 
+/** Drops the vendor's answer, whose form is another dialect's than that of the caller. */
+export function throwInOwnForm(error: unknown): never {
+  if (!(error instanceof UpstreamFailure)) throw error
+  const { answer: _another, ...rest } = error.details
+  throw new UpstreamFailure(error.kind, rest)
+}
+
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 /** A longer wait is useless to a caller: the longest quotas of vendors are daily. */

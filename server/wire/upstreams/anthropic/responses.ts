@@ -10,7 +10,7 @@ import { MessagesReader } from '../../dialects/messages/read-parts.ts'
 import { translateAnswer } from '../../dialects/parts/translate-answer.ts'
 import { toChatRequest } from '../../dialects/responses-over-chat/request.ts'
 import { ResponsesWriter } from '../../dialects/responses-over-chat/writer.ts'
-import { UpstreamFailure } from '../failure.ts'
+import { throwInOwnForm } from '../failure.ts'
 import { nameIgnored } from '../ignored-header.ts'
 import type { CallAdapter } from '../upstream.ts'
 import { describeHostAnswer, type MessagesHost, messagesAnswerHeaders } from './host.ts'
@@ -62,11 +62,4 @@ export function createResponses<Settings extends MessagesSettings>(
 /** The only intermediate member that the caller knows by another name. */
 function toOwnName(name: string): string {
   return name === 'reasoning_effort' ? 'reasoning.effort' : name
-}
-
-/** The vendor's own answer has the form of its messages, which clients of responses do not read. */
-function throwInOwnForm(error: unknown): never {
-  if (!(error instanceof UpstreamFailure)) throw error
-  const { answer: _messages, ...rest } = error.details
-  throw new UpstreamFailure(error.kind, rest)
 }

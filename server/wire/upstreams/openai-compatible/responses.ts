@@ -15,7 +15,7 @@ import {
   createResponsesStream,
 } from '../../dialects/responses-over-chat/writer.ts'
 import { type BodyReading, createBodyTap } from '../../dialects/tap.ts'
-import { UpstreamFailure } from '../failure.ts'
+import { throwInOwnForm, UpstreamFailure } from '../failure.ts'
 import { nameIgnored } from '../ignored-header.ts'
 import type { UpstreamAnswer } from '../upstream.ts'
 import type { Wire } from '../wire.ts'
@@ -78,7 +78,7 @@ async function translate(wire: Wire, call: Call): Promise<UpstreamAnswer> {
   const inputTokensEstimate = request.estimateInputTokens()
   const { response, context, ignored } = await sendTranslated(wire, settings, request, (quirks) =>
     translateResponseRequest(request.value, { upstreamModel, stream, quirks }),
-  )
+  ).catch(throwInOwnForm)
   const id = `resp_${randomText(24)}`
   const usage = readTranslatedOptions(upstreamModel)
   const options = { id, createdAtSeconds, model, inputTokensEstimate, context, usage }
