@@ -120,3 +120,14 @@ test('a status that no table names is read by its number', async () => {
     assert.equal(await kindOf(name, 504), 'unknown')
   }
 })
+
+test('the wait is that of the body, or else of the header', async () => {
+  const waitOf = async (details: object[]) => {
+    const error = { status: 'UNAVAILABLE', details }
+    const body = Readable.from([Buffer.from(JSON.stringify({ error }))])
+    const headers = { 'retry-after': '9' }
+    return (await readGoogleFailure({ status: 503, headers, body }, {})).details.retryAfterSeconds
+  }
+  assert.equal(await waitOf([{ retryDelay: '34.07s' }]), 34.07)
+  assert.equal(await waitOf([]), 9)
+})

@@ -7,7 +7,13 @@ import { z } from 'zod'
 import { asString, member, tryParseJson } from '../../base/lib/json.ts'
 import { type GoogleError, readGoogleError } from '../dialects/contents/read-error.ts'
 import { refineRejection } from './account-refusal.ts'
-import { classifyStatus, type FailureKind, readErrorBody, UpstreamFailure } from './failure.ts'
+import {
+  classifyStatus,
+  type FailureKind,
+  readErrorBody,
+  readRetryAfter,
+  UpstreamFailure,
+} from './failure.ts'
 import type { Wire, WireRequest, WireResponse } from './wire.ts'
 
 const TOKEN_URI = 'https://oauth2.googleapis.com/token'
@@ -218,8 +224,9 @@ export async function readGoogleFailure(
   response: WireResponse,
   value: unknown,
 ): Promise<UpstreamFailure> {
-  const body = await readErrorBody(response)
-  return classifyError(readGoogleError(tryParseJson(body)) ?? {}, response.status, value)
+  const error = readGoogleError(tryParseJson(await readErrorBody(response))) ?? {}
+  const retryAfterSeconds = error.retryAfterSeconds ?? readRetryAfter(response.headers)
+  return classifyError({ ...error, retryAfterSeconds }, response.status, value)
 }
 
 function classifyError(error: GoogleError, status: number, value: unknown): UpstreamFailure {
