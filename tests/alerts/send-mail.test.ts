@@ -63,6 +63,7 @@ test('a refused recipient or text is final, what may pass is not', async () => {
     ['.', '554 spam', true],
     ['.', '451 later', false],
     ['MAIL', '421 too busy', false],
+    ['MAIL', '553 sender address rejected: not owned by user', false],
   ] as const
   for (const [verb, line, isFinal] of cases) {
     smtp.answer(verb, line)

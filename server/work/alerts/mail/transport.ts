@@ -109,13 +109,18 @@ function shorten(words: unknown): string {
 /** Advice for an operator, by code and text of the failure. */
 const HINTS: readonly (readonly [RegExp, string])[] = [
   [/^EAUTH /, 'check user and password of SMTP_URL'],
+  [/^EENVELOPE Mail command/, 'check MAIL_FROM'],
   [/certificate/, 'for a private certificate authority, set NODE_EXTRA_CA_CERTS'],
 ]
 
-/** Refusals of the recipient or of the text are final; all others may be temporary. */
+/**
+ * Refusals of the recipient or of the text are final; all others may be temporary. That of the
+ * sender concerns every mail, until an operator corrects MAIL_FROM.
+ */
 function explain(error: unknown, isLate: boolean): SendResult {
-  const { code, responseCode, message } = error as Readonly<Record<string, unknown>>
-  const isRefused = typeof responseCode === 'number' && responseCode >= 500
+  const { code, responseCode, message, command } = error as Readonly<Record<string, unknown>>
+  const isRefused =
+    typeof responseCode === 'number' && responseCode >= 500 && command !== 'MAIL FROM'
   const isFinal = isRefused && (code === 'EENVELOPE' || code === 'EMESSAGE')
   if (isLate) return { sent: false, error: 'the mail server took too long', isFinal }
   const text = shorten(message ?? error)
