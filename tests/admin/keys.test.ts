@@ -119,6 +119,20 @@ describe('keys', () => {
     assert.equal(again.status, 400)
   })
 
+  test('one is found by a part of its name, its id or what is shown of it', async () => {
+    const { id, display } = await create({ name: 'Ada’s 100%_note' })
+    await create({ name: 'Ada’s 100 notes' })
+    for (const search of ['ada’s 100%_', id.slice(4, 16), display.slice(-4)]) {
+      const query = { search, limit: '500' }
+      const { data } = await stage.read(LIST, { as: 'home-member', params: at(), query })
+      assert.deepEqual(
+        data.map((key) => key.id),
+        [id],
+        search,
+      )
+    }
+  })
+
   test('pages follow each other without a gap', async () => {
     const whole = await stage.read(LIST, { as: 'home-member', params: at() })
     const seen: string[] = []

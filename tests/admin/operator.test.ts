@@ -214,6 +214,12 @@ describe('operators', () => {
     const list = await stage.read('GET /operator/redeem-codes', AS)
     assert.deepEqual(list.data.map(({ state }) => state).sort(), ['used', 'voided'])
     assert.ok(!JSON.stringify(list).includes(first?.code ?? '-'))
+    const find = async (query: Record<string, string>) =>
+      (await stage.read('GET /operator/redeem-codes', { ...AS, query })).data.map(({ id }) => id)
+    assert.deepEqual(await find({ state: 'voided' }), [second?.id])
+    assert.deepEqual(await find({ search: house.accountId }), [first?.id])
+    assert.deepEqual(await find({ search: second?.code.slice(-5) ?? '' }), [second?.id])
+    assert.deepEqual(await find({ search: 'fairs' }), [])
   })
 
   test('calls of all accounts, revenue, and books that agree', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { noBrowser } from '../support/browser.ts'
+import { applyObject } from '../support/gateway.ts'
 import { expectAccessible, expectFits, PHONE } from './support/browser.ts'
 import { searchFor } from './support/journey.ts'
 import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
@@ -221,4 +222,41 @@ describe('API keys', { skip: noBrowser }, () => {
       await page.context().close()
     })
   }
+
+  test('a key, a model and a member are found among more than a list shows', async () => {
+    const routes = [{ channel: 'test-openai', upstream_model: 'sim-chat' }]
+    const common = { type: 'chat', free: true, routes }
+    const models = Array.from({ length: 60 }, (_, at) => ({ ...common, id: `many-${at}` }))
+    await applyObject(stage.sql, 'many', { models })
+    await stage.sql`
+      insert into api_key (id, account_id, name, hash, display, created_at)
+      select 'key_many' || i, ${stage.account.id}, 'service-' || i, sha256(i::text::bytea), 'tr-…',
+        now() - i * interval '1 minute' from generate_series(100, 400) i`
+    await stage.sql`
+      with people as (
+        insert into person (id, email, name)
+        select 'user_many' || i, 'm' || i || '@many.example', 'Many ' || i
+        from generate_series(100, 170) i returning id)
+      insert into membership (person_id, account_id, role)
+      select id, ${stage.account.id}, 'member' from people`
+    const { page } = await stage.signedIn('/keys')
+    await page.getByLabel('Name, key or id').fill('service-400')
+    await page.getByRole('button', { name: /service-400/ }).waitFor()
+    await page.goto(`${stage.console}/usage`)
+    const choose = async (label: string, text: string) => {
+      const field = page.getByRole('combobox', { name: label, exact: true })
+      await field.or(page.getByRole('textbox', { name: label, exact: true })).fill(text)
+      await page.getByRole('option', { name: text }).click()
+    }
+    await choose('Key', 'service-399')
+    await choose('Model', 'many-59')
+    await choose('Member', 'Many 170')
+    await page.waitForURL(/key=key_many399&model=many-59&member=user_many170/)
+    await page.goto(`${stage.console}/settings`)
+    await page.getByRole('button', { name: /^Show more/ }).waitFor()
+    await page.getByLabel('Name or address').fill('m170@')
+    await page.getByText('m170@many.example').waitFor()
+    await page.getByRole('button', { name: /^Show more/ }).waitFor({ state: 'detached' })
+    await page.context().close()
+  })
 })

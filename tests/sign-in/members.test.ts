@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { setDisabled } from '../../server/api/sign-in/people/people.ts'
 import { type ConsoleUnderTest, startConsole } from './support.ts'
 
 describe('members of an account', () => {
@@ -67,6 +68,14 @@ describe('members of an account', () => {
     assert.deepEqual(both.map(({ status }) => status).sort(), [204, 409])
   })
 
+  test('an owner who is locked out does not count as the last one', async () => {
+    const { path, owner, member, ownerBrowser } = await house()
+    await ownerBrowser.send('PATCH', `${path}/${member.id}`, { role: 'owner' })
+    await setDisabled(console.sql, member.id, true)
+    assert.equal((await ownerBrowser.send('DELETE', `${path}/${owner.id}`)).status, 409)
+    assert.equal((await ownerBrowser.send('DELETE', `${path}/${member.id}`)).status, 204)
+  })
+
   test('a profile is changed by its person', async () => {
     const { ownerBrowser } = await house()
     const change = { name: '李雷', language: 'zh' }
@@ -106,5 +115,10 @@ describe('members of an account', () => {
     const [all] = await console.sql<{ count: number }[]>`select count(*)::int as count from person`
     assert.deepEqual([seen.length, new Set(seen).size], [all?.count, all?.count])
     assert.equal(seen[0], operator.id)
+    const find = async (text: string) =>
+      (await browser.send('GET', `/operator/users?search=${encodeURIComponent(text)}`)).json.data
+    const found = await find(operator.email.toUpperCase())
+    assert.deepEqual([found.length, found[0].id], [1, operator.id])
+    assert.deepEqual(await find('%'), [])
   })
 })

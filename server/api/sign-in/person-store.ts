@@ -1,6 +1,6 @@
 /** SQL of people and their memberships. */
 import type { Sql, TransactionSql } from 'postgres'
-import { behind } from '../../base/database/conditions.ts'
+import { behind, mentioning } from '../../base/database/conditions.ts'
 import type { MemberRole } from '../../base/lib/member-roles.ts'
 
 export type PersonLanguage = 'en' | 'zh'
@@ -66,12 +66,17 @@ export async function findPerson(
 /** Lists people, newest first, before the last id of the previous page. */
 export function selectPeople(
   sql: Sql,
-  filter: { readonly limit: number; readonly beforeId?: string | undefined },
+  filter: {
+    readonly limit: number
+    readonly beforeId?: string | undefined
+    readonly search?: string | undefined
+  },
 ): Promise<PersonRow[]> {
-  const { limit, beforeId } = filter
+  const { limit, beforeId, search } = filter
   return sql<PersonRow[]>`
     select ${columns(sql)} from person p
-    where true ${behind(sql, 'person', beforeId, { alias: 'p' })}
+    where true ${mentioning(sql, ['p.name', 'p.email', 'p.id'], search)}
+      ${behind(sql, 'person', beforeId, { alias: 'p' })}
     order by p.created_at desc, p.id desc limit ${limit}`
 }
 

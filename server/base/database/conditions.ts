@@ -51,6 +51,13 @@ export function behind(
       ${accountId === undefined ? sql`` : sql`and p.account_id = ${accountId}`})`
 }
 
+/** Narrows to rows that contain the text in one of the columns, in any case. */
+export function mentioning(sql: Sql, columns: readonly string[], text: string | undefined) {
+  if (!text) return sql``
+  const pattern = containing(text)
+  return sql`and (false ${columns.map((name) => sql`or ${sql(name)} ilike ${pattern}`)})`
+}
+
 /** Returns the pattern of `ilike` for texts that contain this one. */
 export function containing(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`

@@ -8,6 +8,8 @@ import { messages } from '../messages.ts'
 import classes from './filters.module.css'
 
 const PAUSE_MS = 300
+/** Options that are shown at once; typing finds the others. */
+const OPTIONS_SHOWN = 200
 
 export function Filters({ children }: { readonly children: ReactNode }) {
   return <div className={classes.filters}>{children}</div>
@@ -19,16 +21,20 @@ interface SelectFilterProps {
   readonly options: readonly { readonly value: string; readonly label: string }[]
   /** '' when cleared. */
   readonly onChange: (value: string) => void
+  /** Receives what is typed, where the options are only the first ones. */
+  readonly onSearch?: ((text: string) => void) | undefined
 }
 
-export function SelectFilter({ label, value, options, onChange }: SelectFilterProps) {
+export function SelectFilter({ label, value, options, onChange, onSearch }: SelectFilterProps) {
   return (
     <Select
       aria-label={label}
       placeholder={label}
       size="xs"
       clearable
-      searchable={options.length > 8}
+      searchable={onSearch !== undefined || options.length > 8}
+      {...(onSearch ? { onSearchChange: onSearch } : {})}
+      limit={OPTIONS_SHOWN}
       data={[...options]}
       value={value || null}
       onChange={(chosen) => onChange(chosen ?? '')}

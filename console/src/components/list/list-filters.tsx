@@ -15,6 +15,8 @@ interface NamedFilter<Words, Name> {
   readonly options?: readonly { readonly value: string; readonly label: string }[]
   /** The only option, `true`, by its word. */
   readonly option?: Extract<keyof Words, string>
+  /** See SelectFilter. */
+  readonly onSearch?: (text: string) => void
 }
 
 /** `time` is a period to the minute. */
@@ -46,7 +48,7 @@ export function ListFilters<Words extends Texts, Name extends string>(
         const { options = option && [{ value: 'true', label: t(option) }] } = filter
         const field = { label: t(word), ...list.field(name) }
         if (!options) return <TextFilter key={name} {...field} />
-        return <SelectFilter key={name} {...field} options={options} />
+        return <SelectFilter key={name} {...field} options={options} onSearch={filter.onSearch} />
       })}
       {props.children}
     </Filters>

@@ -2,6 +2,7 @@
 
 import { Button } from '@mantine/core'
 import { BUDGET_SCOPES } from '../../../../server/base/lib/kinds-and-states.ts'
+import { useKeyChoice } from '../../components/fields/use-key-choice.ts'
 import { Icon } from '../../components/icon.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
 import { ListPage } from '../../components/list/list-page.tsx'
@@ -10,14 +11,12 @@ import { useMessages } from '../../lib/i18n.tsx'
 import { useListState } from '../../lib/list-state.ts'
 import { useAccount } from '../../lib/session.tsx'
 import { useUrlState } from '../../lib/url-state.ts'
-import { useAdmin, useAdminPages } from '../../lib/use-admin.ts'
+import { useAdminPages } from '../../lib/use-admin.ts'
 import { LIST } from './budget.ts'
 import { BudgetDrawer } from './budget-drawer.tsx'
 import { BudgetCreation } from './budget-forms.tsx'
 import { BUDGET_FIELDS } from './fields.tsx'
 import { messages } from './messages.ts'
-
-const KEYS_OFFERED = 500
 
 export function Page() {
   const t = useMessages(messages)
@@ -29,6 +28,10 @@ export function Page() {
     LIST,
     { params, query: asQuery(LIST, list.filters) },
     { live: ['usage', 'balance'], keepPrevious: true },
+  )
+  const { options, onSearch } = useKeyChoice(list.filters.key)
+  const current = options.filter(
+    ({ value, isReplaced }) => !isReplaced || value === list.filters.key,
   )
   const create = isOwner ? (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => url.push({ add: 'new' })}>
@@ -48,7 +51,7 @@ export function Page() {
           word: 'who',
           options: BUDGET_SCOPES.map((value) => ({ value, label: t(`scope_${value}`) })),
         },
-        { name: 'key', word: 'ofKey', options: useKeyOptions(list.filters.key) },
+        { name: 'key', word: 'ofKey', options: current, onSearch },
         { name: 'full', word: 'state', option: 'full' },
       ]}
       list={list}
@@ -67,16 +70,4 @@ export function Page() {
       </DetailDrawer>
     </ListPage>
   )
-}
-
-/** Keeps the key of the address selectable, even if it is not among the first ones. */
-function useKeyOptions(chosen: string) {
-  const { id } = useAccount()
-  const request = { params: { account_id: id }, query: { limit: KEYS_OFFERED } }
-  const { data } = useAdmin('GET /accounts/:account_id/keys', request)
-  const options = (data?.data ?? [])
-    .filter((key) => key.replaced_by === null)
-    .map(({ id: value, name, display }) => ({ value, label: name || display }))
-  const isKnown = chosen === '' || options.some(({ value }) => value === chosen)
-  return isKnown ? options : [...options, { value: chosen, label: chosen }]
 }

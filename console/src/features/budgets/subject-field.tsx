@@ -1,5 +1,6 @@
 /** Whom a budget counts: a key, a member or a tag of the account. */
 import { Autocomplete, Select } from '@mantine/core'
+import { useKeyChoice } from '../../components/fields/use-key-choice.ts'
 import { useFieldError } from '../../components/form/checked-form.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
@@ -12,8 +13,6 @@ interface SubjectFieldProps {
   readonly onChange: (subject: string) => void
 }
 
-const KEYS_OFFERED = 500
-
 export function SubjectField({ draft, onChange }: SubjectFieldProps) {
   const { scope } = draft
   if (scope === 'member') return <MemberField draft={draft} onChange={onChange} />
@@ -24,11 +23,8 @@ export function SubjectField({ draft, onChange }: SubjectFieldProps) {
 /** A key, or a tag that a key has. */
 function KeyField({ draft, onChange }: SubjectFieldProps) {
   const t = useMessages(messages)
-  const { id } = useAccount()
   const error = useFieldError('subject')
-  const request = { params: { account_id: id }, query: { limit: KEYS_OFFERED } }
-  const { data } = useAdmin('GET /accounts/:account_id/keys', request)
-  const keys = data?.data ?? []
+  const { keys, options, onSearch } = useKeyChoice(draft.scope === 'key' ? draft.subject : '')
   if (draft.scope === 'tag') {
     const tags = keys.flatMap((key) => [...key.tags, ...key.required_tags])
     return (
@@ -43,19 +39,13 @@ function KeyField({ draft, onChange }: SubjectFieldProps) {
       />
     )
   }
-  const options = keys
-    .filter((key) => key.replaced_by === null)
-    .map((key) => ({
-      value: key.id,
-      label: key.name ? `${key.name} · ${key.display}` : key.display,
-    }))
-  const isKnown = draft.subject === '' || options.some(({ value }) => value === draft.subject)
   return (
     <Select
       label={t('key')}
       withAsterisk
       searchable
-      data={isKnown ? options : [...options, { value: draft.subject, label: draft.subject }]}
+      data={options.filter(({ value, isReplaced }) => !isReplaced || value === draft.subject)}
+      onSearchChange={onSearch}
       error={error}
       value={draft.subject || null}
       onChange={(key) => onChange(key ?? '')}
@@ -72,6 +62,7 @@ function MemberField({ draft, onChange }: SubjectFieldProps) {
       label={t('member')}
       withAsterisk
       searchable
+      limit={200}
       data={(data?.data ?? []).map(({ email, name }) => ({
         value: email,
         label: name ? `${name} · ${email}` : email,

@@ -181,6 +181,8 @@ function HolderField({ member, onChange }: HolderFieldProps) {
       label={t('belongsTo')}
       description={t('belongsToHint')}
       error={error}
+      searchable={people.length > 8}
+      limit={200}
       data={[
         { value: '', label: t('theAccount') },
         ...people.map(({ id, name, email }) => ({ value: id, label: name || email })),

@@ -4,12 +4,15 @@ import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { DataTable } from '../../components/list/data-table.tsx'
-import { EmptyState } from '../../components/list/empty-state.tsx'
 import { type RowFields, useColumns } from '../../components/list/fields.tsx'
+import { FilteredEmpty } from '../../components/list/filtered-empty.tsx'
+import { ListFilters } from '../../components/list/list-filters.tsx'
 import { PageHeader } from '../../components/page/page-header.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { StatusBadge, type Tone } from '../../components/state/status-badge.tsx'
+import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
+import { useListState } from '../../lib/list-state.ts'
 import { type RowOf, useAdminChange, useAdminPages } from '../../lib/use-admin.ts'
 import { MakeCodes } from './make-codes.tsx'
 import { messages } from './messages.ts'
@@ -39,7 +42,12 @@ const FIELDS: RowFields<Code, (typeof messages)['en']> = [
 
 export function Page() {
   const t = useMessages(messages)
-  const pages = useAdminPages(KEY, {})
+  const list = useListState(['search', 'state'])
+  const pages = useAdminPages(KEY, { query: asQuery(KEY, list.filters) }, { keepPrevious: true })
+  const states = (Object.keys(TONES) as Code['state'][]).map((value) => ({
+    value,
+    label: t(value),
+  }))
   const [isMaking, setMaking] = useState(false)
   const [taking, setTaking] = useState<Code>()
   const takeBack = useAdminChange('DELETE /operator/redeem-codes/:code_id')
@@ -57,15 +65,29 @@ export function Page() {
   return (
     <>
       <PageHeader title={t('title')} description={t('description')} actions={make} />
+      <ListFilters
+        messages={messages}
+        list={list}
+        filters={[
+          { name: 'search', word: 'search' },
+          { name: 'state', word: 'state', options: states },
+        ]}
+      />
       <DataTable
         label={t('title')}
         pages={pages}
         columns={useColumns(messages, [...FIELDS, ...acts])}
         rowId={(row) => row.id}
         empty={
-          <EmptyState icon="gift" title={t('emptyTitle')} action={make}>
+          <FilteredEmpty
+            icon="gift"
+            isFiltered={list.isFiltered}
+            onClear={list.clearFilters}
+            title={t('emptyTitle')}
+            action={make}
+          >
             {t('emptyText')}
-          </EmptyState>
+          </FilteredEmpty>
         }
       />
       <MakeCodes isOpen={isMaking} onClose={() => setMaking(false)} />

@@ -5,14 +5,17 @@ import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
 import { Dialog } from '../../components/form/dialog.tsx'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { DataTable } from '../../components/list/data-table.tsx'
-import { EmptyState } from '../../components/list/empty-state.tsx'
 import { type RowFields, useColumns } from '../../components/list/fields.tsx'
+import { FilteredEmpty } from '../../components/list/filtered-empty.tsx'
+import { ListFilters } from '../../components/list/list-filters.tsx'
 import { InOrder } from '../../components/page/in-order.tsx'
 import { PageHeader } from '../../components/page/page-header.tsx'
 import { StatusBadge } from '../../components/state/status-badge.tsx'
 import { WorkStatus } from '../../components/state/work-status.tsx'
 import { CopyText } from '../../components/text/copy-button.tsx'
+import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
+import { useListState } from '../../lib/list-state.ts'
 import { type RowOf, useAdminChange, useAdminPages } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 import { AllTokens } from './tokens.tsx'
@@ -41,7 +44,8 @@ const FIELDS: RowFields<User, (typeof messages)['en']> = [
 
 export function Page() {
   const t = useMessages(messages)
-  const pages = useAdminPages(LIST, {})
+  const list = useListState(['search'])
+  const pages = useAdminPages(LIST, { query: asQuery(LIST, list.filters) }, { keepPrevious: true })
   const [confirming, setConfirming] = useState<{
     readonly user: User
     readonly act: 'lock' | 'reset'
@@ -64,13 +68,22 @@ export function Page() {
   return (
     <>
       <PageHeader title={t('title')} description={t('description')} actions={invite} />
+      <ListFilters messages={messages} list={list} filters={[{ name: 'search', word: 'search' }]} />
       <InOrder gap="lg">
         <DataTable
           label={t('title')}
           pages={pages}
           columns={useColumns(messages, [...FIELDS, ...acts])}
           rowId={(row) => row.id}
-          empty={<EmptyState icon="users" title={t('emptyTitle')} action={invite} />}
+          empty={
+            <FilteredEmpty
+              icon="users"
+              isFiltered={list.isFiltered}
+              onClear={list.clearFilters}
+              title={t('emptyTitle')}
+              action={invite}
+            />
+          }
         />
         <AllTokens />
       </InOrder>

@@ -56,8 +56,9 @@ function FirstCallCode() {
   const { id } = useAccount()
   const { demo } = useSession()
   const params = { account_id: id }
-  const models = useAdmin('GET /accounts/:account_id/models', { params })
-  const chats = (models.data?.data ?? []).filter(({ type }) => type === 'chat')
+  const query = { type: 'chat' } as const
+  const models = useAdmin('GET /accounts/:account_id/models', { params, query })
+  const chats = models.data?.data ?? []
   const model = chats.find((one) => one.id === 'sim-chat') ?? chats[0]
   const key = demo?.account_id === id ? demo.api_key : null
   if (models.isPending) return <Skeleton height={140} aria-busy />

@@ -1,5 +1,6 @@
 /** Filters of the list, all kept in the URL: pickers with names, and a period. */
 import { ENDED_STATUSES } from '../../../../server/base/lib/kinds-and-states.ts'
+import { useKeyChoice } from '../../components/fields/use-key-choice.ts'
 import { SelectFilter, TextFilter } from '../../components/list/filters.tsx'
 import { PeriodPicker } from '../../components/list/period-picker.tsx'
 import { useStatusOptions } from '../../components/state/work-status.tsx'
@@ -22,6 +23,8 @@ export const FILTERS = [
   'request_id',
 ] as const
 
+const MODELS_OFFERED = 500
+
 interface UsageFiltersProps {
   readonly list: ListState<(typeof FILTERS)[number]>
   /** Names that occurred in the period. */
@@ -33,40 +36,40 @@ export function UsageFilters({ list, endpoints }: UsageFiltersProps) {
   const states = useStatusOptions(ENDED_STATUSES)
   const { id } = useAccount()
   const params = { account_id: id }
-  const models = useAdmin('GET /accounts/:account_id/models', { params })
-  const keys = useAdmin('GET /accounts/:account_id/keys', { params, query: { limit: 100 } })
+  const models = useAdmin('GET /accounts/:account_id/models', {
+    params,
+    query: { limit: MODELS_OFFERED },
+  })
+  const members = useAdmin('GET /accounts/:account_id/members', { params })
   const { model, endpoint, key, member } = list.filters
+  const { keys, options: keyOptions, onSearch } = useKeyChoice(key)
   const modelIds = withChosen(
     (models.data?.data ?? []).map((one) => one.id),
     model,
   )
-  const keyOptions = (keys.data?.data ?? []).map(({ id: value, name, display }) => ({
-    value,
-    label: name ? `${name} · ${display}` : display,
-  }))
-  const creators = new Map(
-    (keys.data?.data ?? []).flatMap(({ created_by: by }) => (by ? [[by.user_id, by.name]] : [])),
-  )
-  const hasKey = key === '' || keyOptions.some(({ value }) => value === key)
+  // Those who have left are named by their keys.
+  const people = new Map([
+    ...keys.flatMap(({ created_by: by }) => (by ? [[by.user_id, by.name] as const] : [])),
+    ...(members.data?.data ?? []).map(({ id: person, name }) => [person, name] as const),
+  ])
   return (
     <>
       <PeriodPicker value={list.filters} onChange={list.setFilters} />
       <SelectFilter label={t('model')} options={toOptions(modelIds)} {...list.field('model')} />
       <SelectFilter
         label={t('key')}
-        options={hasKey ? keyOptions : [...keyOptions, { value: key, label: key }]}
+        options={keyOptions}
+        onSearch={onSearch}
         {...list.field('key')}
       />
-      {creators.size > 0 || member !== '' ? (
-        <SelectFilter
-          label={t('member')}
-          options={withChosen([...creators.keys()], member).map((value) => ({
-            value,
-            label: creators.get(value) ?? value,
-          }))}
-          {...list.field('member')}
-        />
-      ) : null}
+      <SelectFilter
+        label={t('member')}
+        options={withChosen([...people.keys()], member).map((value) => ({
+          value,
+          label: people.get(value) || value,
+        }))}
+        {...list.field('member')}
+      />
       <SelectFilter
         label={t('endpoint')}
         options={toOptions(withChosen(endpoints, endpoint))}

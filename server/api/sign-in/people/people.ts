@@ -32,7 +32,7 @@ import { deleteInvitationsOf, deleteInvitationsTo } from './link-store.ts'
  * Changes the role of a member, or removes them. In the same transaction, a person who is no longer
  * an owner loses the invitations that they wrote; one who may no longer have keys loses their keys
  * and playground key; and one who leaves also loses their sessions and any invitation to return.
- * Throws 404 for a person who is not a member, 409 if the account would have no owner.
+ * Throws 404 for a person who is not a member, 409 if no owner would be left who can sign in.
  */
 export async function changeMember(
   sql: Sql,
@@ -45,8 +45,10 @@ export async function changeMember(
     const members = await selectMembers(transaction, accountId)
     const member = members.find((member) => member.person_id === personId)
     if (!member) throw new GatewayError('not_found', { message: 'no such member' })
-    const owners = members.filter((member) => member.role === 'owner')
-    if (role !== 'owner' && member.role === 'owner' && owners.length === 1) {
+    const hasOther = members.some(
+      (other) => other !== member && other.role === 'owner' && !other.disabled,
+    )
+    if (role !== 'owner' && member.role === 'owner' && !hasOther) {
       throw new GatewayError('conflict', {
         message: 'an account needs an owner: name another first',
       })

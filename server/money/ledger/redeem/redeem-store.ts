@@ -1,6 +1,6 @@
 /** Redeem codes as rows; their amounts are posted by the ledger in the same transaction. */
 import type { Sql, TransactionSql } from 'postgres'
-import { behind, equal } from '../../../base/database/conditions.ts'
+import { behind, equal, mentioning } from '../../../base/database/conditions.ts'
 
 export interface RedeemCodeRow {
   readonly id: string
@@ -63,14 +63,15 @@ export function selectCodes(
     readonly limit: number
     readonly after?: string | undefined
     readonly state?: RedeemCodeRow['state'] | undefined
-    readonly note?: string | undefined
+    readonly search?: string | undefined
   },
 ): Promise<RedeemCodeRow[]> {
-  const { limit, after, state, note } = filter
+  const { limit, after, state, search } = filter
   return sql<RedeemCodeRow[]>`
     select * from (select ${columns(sql)} from redeem_code) c
     where true
-      ${equal(sql, { state, note })} ${behind(sql, 'redeem_code', after, { alias: 'c' })}
+      ${equal(sql, { state })} ${mentioning(sql, ['display', 'note', 'account_id'], search)}
+      ${behind(sql, 'redeem_code', after, { alias: 'c' })}
     order by created_at desc, id desc limit ${limit}`
 }
 

@@ -3,6 +3,7 @@ import { ActionIcon, Badge, Group, Menu, Text } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../../components/form/confirm-dialog.tsx'
 import { Icon } from '../../../components/icon.tsx'
+import { TextFilter } from '../../../components/list/filters.tsx'
 import { Panel } from '../../../components/page/panel.tsx'
 import { ErrorState } from '../../../components/state/error-state.tsx'
 import { notifyFailed } from '../../../components/state/notify.ts'
@@ -18,12 +19,19 @@ import { InviteMember } from './invite-member.tsx'
 
 type Member = AdminAnswer<'GET /accounts/:account_id/members'>['data'][number]
 
+/** Members that are shown at once. */
+const STEP = 50
+
 export function Members({ account }: { readonly account: Selected }) {
   const t = useMessages(messages)
   const { data, error, isPending, refetch } = useAdmin('GET /accounts/:account_id/members', {
     params: { account_id: account.id },
   })
   const [isInviting, setInviting] = useState(false)
+  const [search, setSearch] = useState('')
+  const [most, setMost] = useState(STEP)
+  const members = data?.data ?? []
+  const found = members.filter((member) => isNamed(member, search))
   const invite = account.isOwner ? (
     <SmallButton onClick={() => setInviting(true)}>{t('invite')}</SmallButton>
   ) : undefined
@@ -33,16 +41,28 @@ export function Members({ account }: { readonly account: Selected }) {
         {t('rolesText')}
       </Text>
       {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : null}
-      {(data?.data ?? []).map((member) => (
+      {members.length > STEP ? (
+        <TextFilter label={t('findMember')} value={search} onChange={setSearch} />
+      ) : null}
+      {found.slice(0, most).map((member) => (
         <SettingRow key={member.id} title={member.name || member.email} text={member.email}>
           <Marks member={member} />
           {account.isOwner ? <MemberMenu member={member} accountId={account.id} /> : null}
         </SettingRow>
       ))}
+      {found.length > most ? (
+        <SmallButton mt="xs" onClick={() => setMost(most + STEP)}>
+          {t('moreMembers', { count: found.length - most })}
+        </SmallButton>
+      ) : null}
       {account.isOwner ? <Invitations accountId={account.id} /> : null}
       <InviteMember isOpen={isInviting} accountId={account.id} onClose={() => setInviting(false)} />
     </Panel>
   )
+}
+
+function isNamed({ name, email }: Member, search: string): boolean {
+  return `${name} ${email}`.toLowerCase().includes(search.toLowerCase())
 }
 
 function Marks({ member }: { readonly member: Member }) {

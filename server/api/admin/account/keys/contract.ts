@@ -89,7 +89,12 @@ export const keysContract = area(shared, {
   'GET /accounts/:account_id/keys': {
     role: 'member',
     summary: 'List the keys of an account',
-    query: z.object(paging),
+    query: z.object({
+      ...paging,
+      search: text(200)
+        .optional()
+        .describe('Part of the name, of the id, or of the characters that are shown of the key.'),
+    }),
     answer: page(key),
   },
   'POST /accounts/:account_id/keys': {

@@ -59,8 +59,8 @@ function judgeHolder(
 
 export const keysHandlers: HandlersOf<typeof keysContract> = {
   async 'GET /accounts/:account_id/keys'({ params, query }, { sql }) {
-    const { limit, cursor } = query
-    const filter = { accountId: params.account_id, limit: limit + 1, after: cursor }
+    const { limit, cursor, search } = query
+    const filter = { accountId: params.account_id, limit: limit + 1, after: cursor, search }
     return toPage(await listUsedKeys(sql, filter), limit, 'id')
   },
   async 'POST /accounts/:account_id/keys'({ params, body, note, session }, services) {

@@ -1,7 +1,7 @@
 /** SQL of an account's keys with their usage. */
 import type { Sql } from 'postgres'
 import { columnsOf } from '../../../../base/database/columns.ts'
-import { behind } from '../../../../base/database/conditions.ts'
+import { behind, mentioning } from '../../../../base/database/conditions.ts'
 import type { SchemaRow } from '../../../endpoints/codecs.ts'
 import { key } from './contract.ts'
 
@@ -14,9 +14,10 @@ export function listUsedKeys(
     /** The id of the last key of the previous page. */
     readonly after?: string | undefined
     readonly id?: string
+    readonly search?: string | undefined
   },
 ): Promise<SchemaRow<typeof key>[]> {
-  const { accountId, limit, after, id } = filter
+  const { accountId, limit, after, id, search } = filter
   const columns = columnsOf(sql, key.shape, 'k', {
     state: sql`case when k.disabled_at is not null then 'disabled'
       when k.expires_at <= now() then 'expired' else 'active' end`,
@@ -39,6 +40,7 @@ export function listUsedKeys(
     left join person h on h.id = k.person_id
     where k.account_id = ${accountId} and k.purpose = 'calls'
       ${id === undefined ? sql`` : sql`and k.id = ${id}`}
+      ${mentioning(sql, ['k.name', 'k.id', 'k.display'], search)}
       ${behind(sql, 'api_key', after, { alias: 'k', accountId })}
     order by k.created_at desc, k.id desc limit ${limit}`
 }

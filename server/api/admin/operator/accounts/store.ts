@@ -1,7 +1,7 @@
 /** SQL of operators' lists of accounts and credits. */
 import type { Sql } from 'postgres'
 import { columnsOf } from '../../../../base/database/columns.ts'
-import { behind, containing, equal } from '../../../../base/database/conditions.ts'
+import { behind, equal, mentioning } from '../../../../base/database/conditions.ts'
 import type { SchemaRow } from '../../../endpoints/codecs.ts'
 import type { ReadQuery } from '../../route.ts'
 import { operatorAccount, type operatorAccountsContract, operatorCredit } from './contract.ts'
@@ -13,8 +13,7 @@ export function selectAccountPage(
   sql: Sql,
   query: Query,
 ): Promise<SchemaRow<typeof operatorAccount>[]> {
-  const { limit, cursor, search = null, status, in_debt: inDebt } = query
-  const pattern = search === null ? null : containing(search)
+  const { limit, cursor, search, status, in_debt: inDebt } = query
   const columns = columnsOf(sql, operatorAccount.shape, 'a', {
     available: sql`b.available`,
     held: sql`b.held`,
@@ -24,7 +23,7 @@ export function selectAccountPage(
   return sql<SchemaRow<typeof operatorAccount>[]>`
     select ${columns} from account a join balance b on b.account_id = a.id
     where true ${equal(sql, { 'a.status': status })}
-      and (${pattern}::text is null or a.name ilike ${pattern} or a.id ilike ${pattern})
+      ${mentioning(sql, ['a.name', 'a.id'], search)}
       ${inDebt === undefined ? sql`` : inDebt ? sql`and b.debt > 0` : sql`and b.debt = 0`}
       ${behind(sql, 'account', cursor, { alias: 'a' })}
     order by a.created_at desc, a.id desc limit ${limit + 1}`

@@ -26,7 +26,11 @@ const code = z.object({
 export const operatorCodesContract = area(shared, {
   'GET /operator/redeem-codes': {
     summary: 'List redeem codes, newest first',
-    query: z.object(paging),
+    query: z.object({
+      ...paging,
+      search: text(200).optional().describe('Part of its end, of the note or of the account’s id.'),
+      state: code.shape.state.optional(),
+    }),
     answer: page(code),
   },
   'POST /operator/redeem-codes': {

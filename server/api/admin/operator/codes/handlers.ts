@@ -14,8 +14,9 @@ import type { operatorCodesContract } from './contract.ts'
 
 export const operatorCodesHandlers: HandlersOf<typeof operatorCodesContract> = {
   async 'GET /operator/redeem-codes'({ query }, { sql }) {
-    const { limit, cursor } = query
-    return toPage(await listRedeemCodes(sql, { limit: limit + 1, after: cursor }), limit, 'id')
+    const { limit, cursor, ...filter } = query
+    const rows = await listRedeemCodes(sql, { ...filter, limit: limit + 1, after: cursor })
+    return toPage(rows, limit, 'id')
   },
 
   async 'POST /operator/redeem-codes'({ body, session, note }, { sql }) {

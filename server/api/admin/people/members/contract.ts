@@ -1,6 +1,6 @@
 /** Members of an account, all people who can sign in, and invitations. */
 import { z } from 'zod'
-import { page, paging, time } from '../../common-schemas.ts'
+import { page, paging, text, time } from '../../common-schemas.ts'
 import { area, type Routes } from '../../route.ts'
 import { email, language, memberRole, newMemberRole } from '../schemas.ts'
 
@@ -91,7 +91,10 @@ export const membersContract = area(shared, {
   'GET /operator/users': {
     role: 'operator',
     summary: 'List all users',
-    query: z.object(paging),
+    query: z.object({
+      ...paging,
+      search: text(200).optional().describe('Part of the name, of the address or of the id.'),
+    }),
     answer: page(user),
   },
   'PATCH /operator/users/:user_id': {

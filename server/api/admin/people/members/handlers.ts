@@ -49,8 +49,8 @@ export const membersHandlers: HandlersOf<typeof membersContract> = {
     const { account_id: accountId, invitation_id: id } = params
     if (!(await deleteInvitation(sql, accountId, id))) throw noSuch('invitation')
   },
-  async 'GET /operator/users'({ query: { limit, cursor } }, { sql }) {
-    const rows = await selectPeople(sql, { limit: limit + 1, beforeId: cursor })
+  async 'GET /operator/users'({ query: { limit, cursor, search } }, { sql }) {
+    const rows = await selectPeople(sql, { limit: limit + 1, beforeId: cursor, search })
     return toPage(rows.map(showUser), limit, 'id')
   },
   async 'PATCH /operator/users/:user_id'({ params, body, note }, { sql }) {
