@@ -64,6 +64,20 @@ test('container sessions go when they are older than a day', async () => {
   })
 })
 
+test('Idempotency-Keys go when they have expired, however many there are', async () => {
+  const { sql } = stage.gateway
+  await sql`
+    insert into idempotency
+      (account_id, key, route, fingerprint, request_id, hold_id, state, created_at)
+    select 'a', number::text, 'r', '', 'r', 'h' || number, state, now() - age * interval '1 hour'
+    from (select number, 'streamed' as state, 25 as age from generate_series(1, 12000) number
+      union all values (-1, 'streamed', 23), (-2, 'running', 25)) made`
+  await until('the old to go', async () => {
+    const left = await sql`select key from idempotency where account_id = 'a' order by key`
+    return left.map((row) => row.key).join() === '-1,-2' || undefined
+  })
+})
+
 test('ids of stored items go when they have expired', async () => {
   const { sql } = stage.gateway
   await sql`

@@ -8,6 +8,7 @@ import { type Sealer, startSealer } from '../../money/ledger/books/sealer.ts'
 import { deleteOldUses } from '../../money/ledger/budgets/budget-store.ts'
 import { deleteOldRates } from '../../money/ledger/budgets/limit-store.ts'
 import { deleteOldSessions } from '../../money/ledger/holds/container-session-store.ts'
+import { deleteExpiredKeys } from '../../money/ledger/store.ts'
 import { type LabelIndexes, startLabelIndexes } from '../../money/usage/label-indexes.ts'
 import { type Rollup, startRollup } from '../../money/usage/rollup.ts'
 import { deleteOldItems } from '../../money/usage/stored-answers-store.ts'
@@ -33,6 +34,8 @@ const DELIVERIES_AT_ONCE = 500
 const EVENTS_AT_ONCE = 5_000
 const SESSIONS_AT_ONCE = 5_000
 const RATES_AT_ONCE = 5_000
+/** Each may have an answer of a megabyte. */
+const KEYS_AT_ONCE = 1_000
 const USES_AT_ONCE = 5_000
 const ITEMS_AT_ONCE = 5_000
 const ALERTS_AT_ONCE = 1_000
@@ -95,6 +98,7 @@ function openHousekeeping(config: Config, sql: Sql, assets: Assets, log: Log): H
     { name: 'expiring keys', run: () => recordExpiringKeys(sql).then(() => 0) },
     { name: 'old mails', run: () => deleteOldMails(sql, deliveryDays, ALERTS_AT_ONCE) },
     { name: 'old alerts', run: () => deleteOldAlerts(sql, ALERT_DAYS, ALERTS_AT_ONCE) },
+    { name: 'expired idempotency keys', run: () => deleteExpiredKeys(sql, KEYS_AT_ONCE) },
     { name: 'old rates', run: () => deleteOldRates(sql, RATES_AT_ONCE) },
     { name: 'old end users', run: () => deleteOldUses(sql, USES_AT_ONCE) },
     { name: 'old stored items', run: () => deleteOldItems(sql, ITEMS_AT_ONCE) },

@@ -264,3 +264,12 @@ export async function keepAnswer(
       content_type = ${answer.contentType}, body = ${answer.body}
     where account_id = ${hold.account_id} and hold_id = ${hold.hold_id} and state = 'running'`
 }
+
+/** Deletes up to `limit` keys that have expired. Returns their number. */
+export async function deleteExpiredKeys(sql: Sql, limit: number): Promise<number> {
+  const deleted = await sql`
+    delete from idempotency where (account_id, key) in (
+      select account_id, key from idempotency
+      where created_at < now() - interval '24 hours' and state <> 'running' limit ${limit})`
+  return deleted.count
+}

@@ -115,16 +115,12 @@ export function findOwnHolds(sql: Sql, ownerId: string, seconds: number): Promis
       and h.created_at < clock_timestamp() - make_interval(secs => ${seconds})`
 }
 
-/** Deletes leases that ended over 24 hours ago and expired Idempotency-Keys. */
-export async function dropExpired(sql: Sql): Promise<void> {
+/** Deletes leases that ended over 24 hours ago. */
+export async function dropOldLeases(sql: Sql): Promise<void> {
   await sql`
     delete from owner o where o.lease_until < clock_timestamp() - interval '24 hours'
       and not exists (select 1 from hold h where h.owner_id = o.id and h.state = 'open')
       and not exists (
         select 1 from idempotency i join hold h on h.id = i.hold_id
         where i.state = 'lost' and h.owner_id = o.id)`
-  await sql`
-    delete from idempotency where (account_id, key) in (
-      select account_id, key from idempotency
-      where created_at < now() - interval '24 hours' and state <> 'running' limit 10000)`
 }

@@ -11,7 +11,7 @@ import type { Continuity } from './continuity.ts'
 import { type DatabaseClock, measureStep } from './lease-clock.ts'
 import {
   countLiveOwners,
-  dropExpired,
+  dropOldLeases,
   endLease,
   endOtherLeases,
   type LeaseTimes,
@@ -59,7 +59,7 @@ const END_CALLS_SECONDS = 60
 const BATCH = 500
 /** A clock that differs this much from the one of the last renewal was set, not corrected. */
 const CLOCK_MS = 5_000
-/** Expired rows are deleted in one of this many sweeps. */
+/** Old leases are deleted in one of this many sweeps. */
 const DROP_EVERY = 60
 
 /** Registers this process's lease and starts to renew it and to sweep. */
@@ -115,7 +115,7 @@ class LeasedSweeper implements Sweeper {
       const charged = formatAmount(chargedNanos)
       log.warn({ closed: all, charged }, 'closed the holds of calls whose process died')
     }
-    if (this.sweeps++ % DROP_EVERY === 0) await dropExpired(sql)
+    if (this.sweeps++ % DROP_EVERY === 0) await dropOldLeases(sql)
     return all
   }
 
