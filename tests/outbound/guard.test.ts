@@ -92,6 +92,18 @@ test('a redirect is an answer', async (t) => {
   assert.equal(seen, 1)
 })
 
+test('a receiver may say that the request continues, unasked', async (t) => {
+  let requests = 0
+  const port = await serveHttp(t, (request, response) => {
+    requests += 1
+    response.writeContinue()
+    request.resume().on('end', () => response.end('fine'))
+  })
+  const result = await guardOf(nowhere).request(post(`http://127.0.0.1:${port}/`))
+  assert.equal('status' in result && result.status, 200)
+  assert.equal(requests, 1)
+})
+
 test('no head in time, refused, reset: each says so', async (t) => {
   const silent = await listen(t, createTcpServer())
   const resetting = await listen(

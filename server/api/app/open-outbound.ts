@@ -3,7 +3,7 @@
 import { Agent, buildConnector, type Dispatcher } from 'undici'
 import type { Allowance } from '../../base/outbound/address.ts'
 import { createGuard } from '../../base/outbound/guard.ts'
-import { skipInterim } from '../../work/pipeline/send/skip-interim.ts'
+import { skipInterim } from '../../base/outbound/skip-interim.ts'
 import type { Config } from '../config/config.ts'
 
 export type OpenedOutbound = ReturnType<typeof openGuard>

@@ -6,6 +6,7 @@ import type { LookupAddress, LookupOptions } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector, Client } from 'undici'
 import { type AddressPolicy, judgeAddress } from './address.ts'
+import { skipInterim } from './skip-interim.ts'
 import type { OutboundTarget } from './target.ts'
 
 /** Opens a client for one exchange, without keeping connections: a later URL is checked anew. */
@@ -14,14 +15,16 @@ export function openOutboundClient(
   policy: AddressPolicy,
   timeoutMs: number,
 ): Client {
-  const connect = buildConnector({
-    timeout: timeoutMs,
-    maxCachedSessions: 0,
-    allowH2: false,
-    rejectUnauthorized: true,
-    autoSelectFamily: true,
-    lookup: lookUpAmong(target.addresses),
-  })
+  const connect = skipInterim(
+    buildConnector({
+      timeout: timeoutMs,
+      maxCachedSessions: 0,
+      allowH2: false,
+      rejectUnauthorized: true,
+      autoSelectFamily: true,
+      lookup: lookUpAmong(target.addresses),
+    }),
+  )
   return new Client(target.url.origin, {
     pipelining: 0,
     headersTimeout: timeoutMs,

@@ -1,7 +1,8 @@
 /**
  * Skips interim responses (1xx), which a server may send to any request (RFC 9110, 15.2). The HTTP
- * client closes the connection at a `100 Continue` and has no option for it, so that the vendor's
- * work would be lost. They are removed from the bytes before the client reads them.
+ * client closes the connection at a `100 Continue` and has no option for it, so that the work of a
+ * vendor would be lost, and a webhook sent again. They are removed from the bytes before the client
+ * reads them.
  */
 import type { Socket } from 'node:net'
 import type { buildConnector } from 'undici'

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import { Agent, buildConnector } from 'undici'
-import { skipInterim } from '../../server/work/pipeline/send/skip-interim.ts'
+import { skipInterim } from '../../server/base/outbound/skip-interim.ts'
 import { drip } from '../support/servers/drip.ts'
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
