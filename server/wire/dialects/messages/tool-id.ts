@@ -9,7 +9,8 @@ const LONG_MARK_LENGTH = 43
 
 /** Returns the id if it fits, else a new one: the same for equal ids, distinct for others. */
 export function fitToolId(id: string): string {
-  if (id.length > LENGTH_MAX) return `toolu_${pseudonym(id, LONG_MARK_LENGTH)}`
-  if (FITTING.test(id)) return id
-  return `${id.replaceAll(/[^A-Za-z0-9_-]/g, '_')}_${pseudonym(id, MARK_LENGTH)}`
+  const fitting = FITTING.test(id)
+    ? id
+    : `${id.replaceAll(/[^A-Za-z0-9_-]/g, '_')}_${pseudonym(id, MARK_LENGTH)}`
+  return fitting.length > LENGTH_MAX ? `toolu_${pseudonym(id, LONG_MARK_LENGTH)}` : fitting
 }
