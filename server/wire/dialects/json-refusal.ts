@@ -34,7 +34,7 @@ const SENTENCES: Readonly<Record<JsonRefusalReason, string>> = {
   too_many_values: 'request body holds too many values',
   too_many_fields: 'request body has more than 1000 fields',
   too_many_keys: 'request body has more than 20000 different keys',
-  name_too_long: 'request body has a name of more than 8192 bytes',
+  name_too_long: 'request body has a name or a type of more than 8192 bytes',
   duplicate_key: 'request body names a field more than once',
   number_out_of_range: 'request body holds a number that is out of range',
 }

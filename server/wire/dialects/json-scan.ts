@@ -98,6 +98,8 @@ interface Cursor {
   hasEscapedKeys: boolean
   /** The offset of the last string inside of a container. */
   lastString: number
+  /** The offset of the last name inside of a container; `lastString` is then that of its colon. */
+  nameStart: number
   /** Set once one of the readers below has returned false. */
   refusal: JsonRefusalReason | undefined
   /** Containers that are open around the position; 0 between the members that are read. */
@@ -173,7 +175,14 @@ export function scannerAt(
   limits: JsonLimits = NO_LIMITS,
   pauseAt = Infinity,
 ): Cursor {
-  const counts = { values: 1, inside: 0, level: 0, commas: undefined, lastString: position }
+  const counts = {
+    values: 1,
+    inside: 0,
+    level: 0,
+    commas: undefined,
+    lastString: position,
+    nameStart: 0,
+  }
   return { bytes, limits, position, refusal: undefined, pauseAt, hasEscapedKeys: false, ...counts }
 }
 
@@ -312,6 +321,9 @@ function skipContainer(cursor: Cursor): boolean {
     if (action === STRING) {
       const end = skipString(bytes, cursor.position)
       if (end === -1) return stop(cursor, 'syntax')
+      if (end - cursor.position > NAME_BYTES_MAX && isKind(cursor)) {
+        return stop(cursor, 'name_too_long')
+      }
       cursor.lastString = cursor.position
       cursor.position = end
     } else if (action === NUMBER) {
@@ -324,6 +336,7 @@ function skipContainer(cursor: Cursor): boolean {
         cursor.inside++
         if (isTooLong(cursor, cursor.lastString, cursor.position)) return false
         cursor.hasEscapedKeys ||= hasEscape(bytes, cursor.lastString, cursor.position)
+        cursor.nameStart = cursor.lastString
         // No byte of malformed text is read twice.
         cursor.lastString = cursor.position
       }
@@ -336,6 +349,16 @@ function skipContainer(cursor: Cursor): boolean {
   cursor.level = level === 1 ? 0 : level
   return level === 1 || end < bytes.length || stop(cursor, 'syntax')
 }
+
+/** Types and roles, which are compared with the known ones, are names as well. */
+function isKind({ bytes, nameStart, lastString, position }: Cursor): boolean {
+  const name = bytes.toString('latin1', nameStart, nameStart + KIND_BYTES)
+  if (bytes[lastString] !== COLON || !KINDS.has(name)) return false
+  return bytes.toString('latin1', lastString + 1, position).trim() === ''
+}
+
+const KINDS: ReadonlySet<string> = new Set(['"type"', '"role"'])
+const KIND_BYTES = '"type"'.length
 
 /** Space behind a name counts as well. */
 function isTooLong(cursor: Cursor, start: number, end: number): boolean {
