@@ -351,14 +351,15 @@ function skipContainer(cursor: Cursor): boolean {
 }
 
 /** Types and roles, which are compared with the known ones, are names as well. */
-function isKind({ bytes, nameStart, lastString, position }: Cursor): boolean {
-  const name = bytes.toString('latin1', nameStart, nameStart + KIND_BYTES)
-  if (bytes[lastString] !== COLON || !KINDS.has(name)) return false
+function isKind({ bytes, limits, nameStart, lastString, position }: Cursor): boolean {
+  if (bytes[lastString] !== COLON || limits === NO_LIMITS) return false
+  // An escape in the name makes no difference to those who read it.
+  const name = decodeKey(bytes, nameStart, skipString(bytes, nameStart))
+  if (name === undefined || !KINDS.has(name)) return false
   return bytes.toString('latin1', lastString + 1, position).trim() === ''
 }
 
-const KINDS: ReadonlySet<string> = new Set(['"type"', '"role"'])
-const KIND_BYTES = '"type"'.length
+const KINDS: ReadonlySet<string> = new Set(['type', 'role'])
 
 /** Space behind a name counts as well. */
 function isTooLong(cursor: Cursor, start: number, end: number): boolean {
