@@ -186,6 +186,7 @@ test('usage within the ceiling is charged as stated, an estimate never exceeds t
 test('known tricks: the usage that the vendor counts is within the ceiling', () => {
   const big = 'word '.repeat(80_000)
   const written = JSON.stringify(big)
+  const names = Array.from({ length: 80 }, (_, n) => `"${n} ${'word '.repeat(1_000)}":1`).join(',')
   const bodies: readonly (readonly [Dialect, string])[] = [
     ['chat', write('chat', `data:${big}`)],
     ['chat', write('chat', `data:image/png;base64,${big}`)],
@@ -204,7 +205,7 @@ test('known tricks: the usage that the vendor counts is within the ceiling', () 
       `{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AA"},"text":${written}}]}]}`,
     ],
     ['chat', `{"model":"m","messages":[{"role":"user","content":"","x":${written},"y":""}]}`],
-    ['chat', `{"model":"m","messages":[{"role":"user",${written}:1,"content":"hi"}]}`],
+    ['chat', `{"model":"m","messages":[{"role":"user",${names},"content":"hi"}]}`],
     [
       'responses',
       write('responses', 'hi', `,"text":{"format":{"type":"json_schema","schema":${written}}}`),

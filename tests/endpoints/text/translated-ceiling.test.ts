@@ -25,7 +25,15 @@ test('the ceiling covers each byte of a request of messages at a chat vendor', (
         { role: 'user', content: 'hi' },
         {
           role: 'assistant',
-          content: [{ type: 'tool_use', id: `t${index}`, name, input: { [argument]: argument } }],
+          content: [
+            // A name has at most 8 KB.
+            {
+              type: 'tool_use',
+              id: `t${index}`,
+              name,
+              input: { [argument.slice(0, 4_000)]: argument },
+            },
+          ],
         },
         {
           role: 'user',
