@@ -75,3 +75,13 @@ test('what waits is forgotten with its caller', async () => {
   begun[0]?.end('late')
   assert.equal(begun.length, 1)
 })
+
+test('none begins behind an answer that ends the connection', async () => {
+  send(5)
+  await until('the first', () => begun.length === 1)
+  begun[0]?.setHeader('connection', 'close')
+  begun[0]?.end('the last')
+  await once(socket, 'close')
+  assert.match(answers, /the last$/)
+  assert.equal(begun.length, 1)
+})

@@ -29,13 +29,15 @@ export function oneByOne(handle: Handle): Handle {
     const { socket } = this.req
     const line = lines.get(socket)
     if (!line) return
-    const next = socket.destroyed ? undefined : line.waiting.shift()
+    const next = line.waiting.shift()
     line.isServing = next !== undefined
-    if (next) serve(...next)
+    if (next && socket.writable) serve(...next)
   }
 
   return (request, response) => {
     const { socket } = request
+    // A connection that ends takes no more answers: its caller may send the request on another one.
+    if (!socket.writable) return
     let line = lines.get(socket)
     if (!line) {
       line = { isServing: false, waiting: [] }
