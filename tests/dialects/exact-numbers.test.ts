@@ -119,6 +119,13 @@ test('the texts of a request with such integers share one limit', () => {
   assert.equal(count(translateToContents({ messages }, CONTENTS_OPTIONS)), 4)
 })
 
+test('a text with a name of 16 KB is not read: a request may have thousands of them', () => {
+  const read = createInnerReader()
+  const named = (length: number) => `{"a":"${'v'.repeat(20_000)}","${'k'.repeat(length)}" : 1}`
+  assert.deepEqual(Object.keys(read(named(10)) as object), ['a', 'k'.repeat(10)])
+  assert.equal(read(named(16_384)), undefined)
+})
+
 test('of two members of one name the later one counts', () => {
   for (const text of [
     '{"a":12345678901234567890,"a":1}',

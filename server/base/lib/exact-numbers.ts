@@ -4,7 +4,7 @@
  */
 
 import { hasEscapedKey, skipString } from './json/json-string.ts'
-import { isTooDeep, tryParseJson } from './json.ts'
+import { hasLongName, isTooDeep, tryParseJson } from './json.ts'
 
 /** Integers that may be no double have it; texts that do only take longer. */
 const LONG = /\d{16}/
@@ -166,13 +166,14 @@ export type ReadInner = (text: string) => unknown
  * Returns a reader of the JSON that one request holds inside of its texts, such as the arguments of
  * earlier calls. It parses as `tryParseExact`, whose limit of 512 KiB is for all of the request's
  * texts with long integers together: a request may have any number of them. It returns undefined
- * for invalid JSON, and for values nested deeper than `JSON.stringify` can be trusted with: the
- * limits of bodies bound none.
+ * for invalid JSON, for long names, and for values nested deeper than `JSON.stringify` can be
+ * trusted with: the limits of bodies bound none.
  */
 export function createInnerReader(): ReadInner {
   let left = EXACT_BYTES_MAX
   return (text) => {
     const bytes = Buffer.from(text)
+    if (hasLongName(bytes)) return undefined
     const isExact = LONG.test(text) && bytes.length <= left
     if (isExact) left -= bytes.length
     const value = isExact ? tryParseExact(bytes) : tryParseJson(bytes)
