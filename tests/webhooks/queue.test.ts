@@ -92,6 +92,25 @@ test('one host gets four at once, one account its share, and accounts take turns
   assert.deepEqual(shared.map((row) => row.account_id).sort(), ['acct_first', 'acct_second'])
 })
 
+test('attempts under way elsewhere cost no turn at a host, unless they reach the limit', async (t) => {
+  const sql = await openDatabase(t)
+  const enqueue = async (count: number, account: string, url: string) => {
+    for (let index = 0; index < count; index += 1) await enqueueTestDelivery(sql, account, url)
+  }
+  for (let index = 0; index < 6; index += 1) await enqueue(4, 'acct_full', `http://h${index}.test/`)
+  await enqueue(4, 'acct_some', 'http://other.test/')
+  await enqueue(3, 'acct_backlog', 'http://shared.test/')
+  assert.equal((await claim(sql, { ...options, now: at(1) })).length, 31)
+  await enqueue(1, 'acct_full', 'http://shared.test/')
+  await enqueue(2, 'acct_backlog', 'http://shared.test/')
+  await enqueue(1, 'acct_some', 'http://shared.test/')
+  const shared = await claim(sql, { ...options, now: at(1) })
+  assert.deepEqual(
+    shared.map((row) => row.account_id),
+    ['acct_some'],
+  )
+})
+
 test('many senders at once claim everything once', async (t) => {
   const sql = await openDatabase(t)
   const ids: string[] = []

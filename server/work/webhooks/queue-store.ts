@@ -109,29 +109,31 @@ function claim(
         where state = 'pending' and lease_until is null
           and (host, account_id) > (w.host, w.account_id)
         order by host, account_id limit 1) next),
-    busy as (select host, account_id from delivery where lease_until is not null),
+    busy as materialized (select host, account_id from delivery where lease_until is not null),
     due as (
-      select d.*, w.host, w.account_id, d.place + running.attempts as turn
+      select d.*, w.host, w.account_id, running.by_account, running.at_host,
+        d.place + running.by_account_at_host as turn_at_host
       from waiting w cross join clock cross join lateral (
-        select count(*) as attempts from busy b where b.account_id = w.account_id) running
+        select count(*) filter (where b.account_id = w.account_id) as by_account,
+          count(*) filter (where b.host = w.host) as at_host,
+          count(*) filter (where b.account_id = w.account_id and b.host = w.host)
+            as by_account_at_host
+        from busy b) running
       cross join lateral (
         select id, due_at, row_number() over (order by due_at) as place from delivery
         where state = 'pending' and lease_until is null
           and host = w.host and account_id = w.account_id and due_at <= clock.now
-        order by due_at limit ${limits.perHost}) d),
-    -- At a host that several accounts name, one with many attempts under way comes last.
-    candidates as (
-      select *, row_number() over (partition by host order by turn, due_at) as place_at_host
-      from due where turn <= ${limits.perAccount}),
+        order by due_at limit greatest(0, ${limits.perHost} - running.at_host)) d),
+    -- One at its limit takes no turn at a host.
+    allowed as (
+      select *, row_number() over (partition by account_id order by place, due_at) as turn
+      from due),
     ranked as (
-      select c.*, row_number() over (partition by account_id order by due_at) as turn_anywhere
-      from candidates c where place_at_host <= ${limits.perHost} -
-        (select count(*) from busy b where b.host = c.host)),
+      select *, row_number() over (partition by host order by turn_at_host, due_at) as place_at_host
+      from allowed where turn <= ${limits.perAccount} - by_account),
     chosen as (
-      select r.id from ranked r
-      where r.turn_anywhere <= ${limits.perAccount} -
-        (select count(*) from busy b where b.account_id = r.account_id)
-      order by r.turn_anywhere, r.due_at limit ${freeSlots}),
+      select id from ranked where place_at_host <= ${limits.perHost} - at_host
+      order by turn, due_at limit ${freeSlots}),
     locked as (
       select id from delivery where id in (select id from chosen)
         and state = 'pending' and lease_until is null
