@@ -18,7 +18,7 @@ export class InvalidRequest extends Error {
  * Characters of the name of a tool; vendors take 128 at most. The engine hashes a text of more than
  * 16,383 by its length alone, so that a set compares each with all others.
  */
-const NAME_LENGTH_MAX = 1_024
+export const NAME_LENGTH_MAX = 1_024
 
 /** Returns the name of a tool. Throws for an absent, empty or overlong one. */
 export function expectName(value: unknown, param: string): string {

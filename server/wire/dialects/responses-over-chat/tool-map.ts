@@ -3,6 +3,7 @@
  * dialect also has free-text tools, tools in namespaces and the client's own tool search. Each
  * becomes a function, and this map of one request translates calls back.
  */
+import { NAME_LENGTH_MAX } from '../invalid-request.ts'
 import { createToolNames } from '../messages-over-chat/tool-names.ts'
 
 export type ToolKind = 'function' | 'custom' | 'tool_search'
@@ -52,7 +53,11 @@ export function createToolMap(): ToolMap {
       return chatName
     },
     fromChat: (name) => tools.get(name) ?? { kind: 'function', name },
-    find: (name, namespace) => chatNames.get(toKey(name, namespace)),
+    find(name, namespace = '') {
+      // No longer one was registered, and a map would compare it with all others of its length.
+      const isLong = Math.max(name.length, namespace.length) > NAME_LENGTH_MAX
+      return isLong ? undefined : chatNames.get(toKey(name, namespace))
+    },
   }
 }
 

@@ -39,8 +39,11 @@ export function translateInput(
   return reader.finish()
 }
 
-/** States of a call's output that say that the call failed. */
-const FAILED: ReadonlySet<string> = new Set(['failed', 'incomplete'])
+/**
+ * States of a call's output that say that the call failed. No set: it would compare each long text
+ * with all others of its length that were looked up before.
+ */
+const FAILED: readonly unknown[] = ['failed', 'incomplete']
 
 class InputReader {
   private readonly quirks: ChatQuirks
@@ -214,7 +217,7 @@ class InputReader {
     const { status } = item
     this.endTurn()
     const parts = translateParts(readOutput(item.output), `${param}.output`, this.quirks)
-    this.conversation.addToolResult(id, parts, FAILED.has(asString(status) ?? ''))
+    this.conversation.addToolResult(id, parts, FAILED.includes(status))
   }
 
   private addSearchOutput(item: JsonObject, param: string): void {

@@ -162,7 +162,7 @@ function read(body: Buffer): TextRequest {
 }
 
 /** Items and blocks that any conversation has, and that are not traces of a vendor's tool. */
-const PLAIN: ReadonlySet<unknown> = new Set(['message', 'tool_result', 'tool_use', 'text'])
+const PLAIN: readonly unknown[] = ['message', 'tool_result', 'tool_use', 'text']
 
 /** Returns the families of the tools that vendors ran in the conversation. */
 function listTraces({ messages, input }: JsonObject): ReadonlySet<string> {
@@ -195,5 +195,5 @@ function readList(list: unknown, read: (one: JsonObject) => void): void {
 }
 
 function note(traces: Set<string>, name: unknown): void {
-  if (typeof name === 'string' && !PLAIN.has(name)) traces.add(familyOfTrace(name))
+  if (typeof name === 'string' && !PLAIN.includes(name)) traces.add(familyOfTrace(name))
 }

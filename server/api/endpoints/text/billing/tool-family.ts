@@ -2,7 +2,10 @@
 import { isObject } from '../../../../base/lib/json.ts'
 import { nameOfTool } from './tool-lists.ts'
 
-/** No vendor uses a longer tool name. */
+/**
+ * No vendor uses a longer tool name. A set would compare each long one with all others of its
+ * length that were looked up before.
+ */
 const LENGTH_MAX = 64
 const DATE = /_\d[\d_]{0,15}$/
 /** Options that let a vendor search. */
@@ -17,8 +20,8 @@ const SEARCHES: ReadonlySet<string> = new Set([
  * `openrouter:web_search` and `$web_search`.
  */
 export function toolFamily(name: string): string {
-  if (SEARCHES.has(name)) return 'web_search'
   const short = name.slice(0, LENGTH_MAX)
+  if (SEARCHES.has(short)) return 'web_search'
   const own = short.slice(short.indexOf(':') + 1)
   return own
     .replace(/^\$/, '')
@@ -48,13 +51,13 @@ export function kindOfTool(name: string): string {
 }
 
 /** Tools that the caller runs, whose names are its own. */
-const OWN: ReadonlySet<unknown> = new Set(['function', 'custom', 'namespace'])
+const OWN: readonly unknown[] = ['function', 'custom', 'namespace']
 
 /** Returns the families of a tool, or of a choice of a tool, by its type and by its own name. */
 export function familiesOf(tool: unknown): string[] {
   if (!isObject(tool)) return []
   const named = nameOfTool(tool)
-  if (OWN.has(named)) return [String(named)]
+  if (OWN.includes(named)) return [String(named)]
   const names = [named, tool.name]
   return names.filter((name) => typeof name === 'string').map(toolFamily)
 }
