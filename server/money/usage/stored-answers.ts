@@ -14,6 +14,8 @@ import {
 const ID = /^[A-Za-z0-9_-]{1,200}$/
 /** Vendors' ids for other stored objects have more characters. */
 const ITEM_ID = /^[\w.:-]{1,200}$/
+/** Asked before ids enter a set, which compares each long one with all others of its length. */
+const isItemId = (id: string) => ITEM_ID.test(id)
 const ITEMS_MAX = 1_000
 /**
  * Longer than vendors keep answers, and longer than conversations that send all of their turns
@@ -46,12 +48,12 @@ export function createStoredAnswers(sql: Sql) {
       readonly tokens: number | null
       readonly isStored: boolean
     }): Promise<void> {
-      const ids = [...new Set(items.ids)].filter((id) => ITEM_ID.test(id)).slice(0, ITEMS_MAX)
+      const ids = [...new Set(items.ids.filter(isItemId))].slice(0, ITEMS_MAX)
       const days = items.isStored ? DAYS.stored : DAYS.unstored
       if (ids.length > 0) await insertStoredItems(sql, { ...items, ids, days })
     },
     async findItems(accountId: string, ids: readonly string[]) {
-      const named = [...new Set(ids)].filter((id) => ITEM_ID.test(id))
+      const named = [...new Set(ids.filter(isItemId))]
       const rows = named.length === 0 ? [] : await findStoredItems(sql, accountId, named)
       return new Map(
         rows.map(({ id, channel_id: channelId, answer_id: answerId, tokens }) => {

@@ -4,14 +4,19 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Sql } from 'postgres'
 import { takeOutTools } from '../../../server/api/endpoints/text/billing/take-out-tools.ts'
 import { readToolChoice } from '../../../server/api/endpoints/text/billing/tool-choice.ts'
 import { toolFamily } from '../../../server/api/endpoints/text/billing/tool-family.ts'
+import { createStoredAnswers } from '../../../server/money/usage/stored-answers.ts'
 import { DEFAULT_CHAT_QUIRKS } from '../../../server/wire/dialects/chat/quirks.ts'
 import { parseRequestJson } from '../../../server/wire/dialects/request-json/parse.ts'
 import { createToolMap } from '../../../server/wire/dialects/responses-over-chat/tool-map.ts'
 import { translateInput } from '../../../server/wire/dialects/responses-over-chat/translate-input.ts'
 import { translateResponseTools } from '../../../server/wire/dialects/responses-over-chat/translate-tools.ts'
+import type { UsableRoute } from '../../../server/work/pipeline/request/find-routes.ts'
+import { pinTargets } from '../../../server/work/pipeline/request/pin-stored.ts'
+import type { Services } from '../../../server/work/pipeline/services.ts'
 
 const COUNT = 1_500
 /** A comparison of all with all takes two seconds and more. */
@@ -42,7 +47,18 @@ const allowed = many((name) => ({ type: 'function', name }))
 const outputs = many((status) => {
   return { type: 'function_call_output', call_id: 'c', output: 'x', status }
 })
+const identified = many((id) => ({ position: 0, id, isEmpty: false }))
+const SERVICES = {
+  upstreams: new Map(),
+  whileAway: (_waiting: unknown, find: () => unknown) => find(),
+  storedAnswers: createStoredAnswers({} as Sql),
+} as unknown as Services
 const CASES: Readonly<Record<string, () => unknown>> = {
+  'ids of items': () => {
+    const named = { answerId: undefined, operation: undefined, references: [], identified }
+    const routes = [{ channel: 'c', target: { upstream: 'u' } } as UsableRoute]
+    return pinTargets([{ routes }], named as never, { accountId: 'a' }, SERVICES)
+  },
   'names in a choice': () => readToolChoice({ type: 'allowed_tools', tools: chosen }),
   'names of used tools': takeOut({ messages: [{ role: 'assistant', content: used }] }),
   'states of outputs': () => {
@@ -57,9 +73,9 @@ const CASES: Readonly<Record<string, () => unknown>> = {
 }
 
 for (const [name, read] of Object.entries(CASES)) {
-  test(`long ${name} are not compared with one another`, () => {
+  test(`long ${name} are not compared with one another`, async () => {
     const before = process.cpuUsage()
-    read()
+    await read()
     const { user, system } = process.cpuUsage(before)
     assert.ok((user + system) / 1_000 < MS_MAX, `${(user + system) / 1_000} ms`)
   })

@@ -43,6 +43,13 @@ const AT_ONCE: Waiting = { startedAt: 0, end: true }
 const NOTHING: NamedContent = { references: [], identified: [] }
 const NOT_READ: NameReading = { find: () => NOTHING }
 
+/** No longer id is stored. A map compares each longer one with all others of its length. */
+const ID_LENGTH_MAX = 1_024
+
+function isShort(id: unknown): id is string {
+  return typeof id === 'string' && id.length <= ID_LENGTH_MAX
+}
+
 /** Returns undefined for a request that names nothing, as most do. */
 export function readNamed(metering: RequestMetering, value: Body): Named | undefined {
   const answerId = metering.buildsOn?.(value)
@@ -68,7 +75,7 @@ export async function pinTargets<Target extends { readonly routes: readonly Usab
     return routes.every((route) => isTranslated(route, operation, services))
   })
   const { references, identified } = areTranslated ? NOTHING : named
-  const ids = [...references, ...identified].flatMap(({ id }) => (typeof id === 'string' ? id : []))
+  const ids = [...references, ...identified].flatMap(({ id }) => (isShort(id) ? id : []))
   const { storedAnswers, whileAway } = services
   const [answer, items] = await whileAway(waiting, () =>
     Promise.all([
@@ -77,7 +84,7 @@ export async function pinTargets<Target extends { readonly routes: readonly Usab
     ]),
   )
   const itemOf = ({ id }: { readonly id?: unknown }) => {
-    return typeof id === 'string' ? items.get(id) : undefined
+    return isShort(id) ? items.get(id) : undefined
   }
   const unknown = references.find((one) => !itemOf(one))
   const channels = new Set(references.flatMap((one) => itemOf(one)?.channelId ?? []))
