@@ -121,24 +121,30 @@ describe('leaked holds', () => {
     await closeHolds(sql, [settleRow(young, null)])
   })
 
-  test('a database that returned to an earlier state releases nothing', async () => {
-    const [ownerId, other] = [newId('own'), newId('own')]
-    const leaked = holdRow(caller, { owner_id: ownerId })
-    const others = holdRow(caller, { owner_id: other })
-    await takeHolds(sql, [leaked, others])
-    await age(leaked.id)
-    await age(others.id)
-    const continuity = createContinuity({ log: quiet })
-    continuity.lost('another')
-    const ledger = open(sql, ownerId, { continuity })
-    // The witness checks as often and started later.
-    const witness = open(sql, other)
-    await untilClosed(others.id)
-    await ledger.stop()
-    await witness.stop()
-    assert.deepEqual(await steps(leaked.id), ['hold 100'])
-    await closeHolds(sql, [settleRow(leaked, null)])
-  })
+  for (const isNoticed of [true, false]) {
+    const when = isNoticed ? '' : ' since the last renewal of the lease'
+    test(`a database that returned to an earlier state${when} releases nothing`, async () => {
+      const [ownerId, other] = [newId('own'), newId('own')]
+      const leaked = holdRow(caller, { owner_id: ownerId })
+      const others = holdRow(caller, { owner_id: other })
+      await takeHolds(sql, [leaked, others])
+      await age(leaked.id)
+      await age(others.id)
+      const continuity = createContinuity({ log: quiet })
+      if (isNoticed) continuity.lost('another')
+      const renewal = { at: new Date(), renewed: 9n, newest_entry: 9n }
+      continuity.compare(renewal)
+      const renewLease = async () => continuity.compare({ ...renewal, renewed: 3n })
+      const ledger = open(sql, ownerId, { continuity, renewLease })
+      // The witness checks as often and started later.
+      const witness = open(sql, other)
+      await untilClosed(others.id)
+      await ledger.stop()
+      await witness.stop()
+      assert.deepEqual(await steps(leaked.id), ['hold 100'])
+      await closeHolds(sql, [settleRow(leaked, null)])
+    })
+  }
 
   test('a process taken for dead before it sent: released once, then charged once', async (t) => {
     const proxy = await openProxy(database.place)

@@ -253,7 +253,7 @@ describe('locks and deadlines', () => {
   describe('the clock of the database set forward', () => {
     const behind = () =>
       clock.sample(new Date(Date.now() - 3_600_000), performance.now(), performance.now())
-    const openWith = (sampleClock: () => Promise<void>) => {
+    const openWith = (renewLease: () => Promise<void>) => {
       const { sql } = database
       const log = { warn: () => undefined, error: () => undefined }
       const onSurprise = (operation: string, verdict: string) =>
@@ -265,7 +265,7 @@ describe('locks and deadlines', () => {
         log,
         clock,
         onSurprise,
-        sampleClock,
+        renewLease,
       })
     }
 

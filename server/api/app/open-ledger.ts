@@ -38,8 +38,8 @@ export async function openLedger(parts: Parts): Promise<{
   const continuity = createContinuity({ log, onBroken })
   const known = { sql, ownerId, isUnavailable, clock, continuity, onSurprise, log }
   const journalFolder = join(config.dataDir, 'settlements')
-  const sampleClock = () => sweeper.renew()
-  const ledger = createLedger({ ...known, journalFolder, sampleClock, ...config.ledger })
+  const renewLease = () => sweeper.renew()
+  const ledger = createLedger({ ...known, journalFolder, renewLease, ...config.ledger })
   const sweeper = await startSweeper({
     sql,
     ownerId,

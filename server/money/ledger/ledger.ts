@@ -113,8 +113,11 @@ interface LedgerOptions {
   readonly releaseAfterMs?: number
   /** Sets the deadline of each batch of holds. */
   readonly clock?: DatabaseClock
-  /** Samples the clock anew, for holds that came late because the database's was set forward. */
-  readonly sampleClock?: () => Promise<void>
+  /**
+   * Renews the lease, which samples the clock anew, for holds that came late because the database's
+   * was set forward, and notices a database that returned to an earlier state.
+   */
+  readonly renewLease?: () => Promise<void>
   /** Notified of holds that the database acknowledged and no longer has. */
   readonly continuity?: Continuity
   readonly onSurprise?: LedgerSurprise
@@ -244,12 +247,12 @@ async function takeHold(
  */
 async function wasSetForward(
   aheadMs: number | undefined,
-  { clock, sampleClock }: LedgerOptions,
+  { clock, renewLease }: LedgerOptions,
 ): Promise<boolean> {
   if (clock === undefined || aheadMs === undefined) return false
   const isAhead = () => clock.aheadMs() - aheadMs >= SET_FORWARD_MS
-  if (isAhead() || !sampleClock) return isAhead()
-  await withinTime(sampleClock(), SAMPLE_MS, () => new QueueFull('no sample')).catch(
+  if (isAhead() || !renewLease) return isAhead()
+  await withinTime(renewLease(), SAMPLE_MS, () => new QueueFull('no sample')).catch(
     () => undefined,
   )
   return isAhead()

@@ -24,18 +24,26 @@ export function startLeakCheck(options: {
   readonly isTracked: (holdId: string) => boolean
   readonly release: (row: SettleRow) => Promise<SettleVerdict>
   readonly continuity?: Continuity
+  /** Notices a database that returned to an earlier state since the last renewal. */
+  readonly renewLease?: () => Promise<void>
   /** Time between two checks. */
   readonly leakCheckMs?: number
   readonly log: SettlementLog
 }): LeakCheck {
   const { sql, ownerId, isTracked, release, continuity, leakCheckMs = LEAK_CHECK_MS, log } = options
+  const { renewLease } = options
   let isTurn = false
 
   async function releaseLeaked(): Promise<void> {
     // A database in an earlier state may list holds that were charged since.
     if (continuity?.broken() !== undefined) return
     const open = await findOwnHolds(sql, ownerId, AGE_SECONDS_MIN)
-    for (const { id, account_id, request_id, key } of open) {
+    const leaked = open.filter(({ id }) => !isTracked(id))
+    if (leaked.length === 0) return
+    // It may have returned since the last renewal.
+    await renewLease?.()
+    if (continuity?.broken() !== undefined) return
+    for (const { id, account_id, request_id, key } of leaked) {
       if (isTracked(id)) continue
       const answer = key === null ? null : ({ key, state: 'forget' } as const)
       const verdict = await release({ ...toReleaseRow(id, account_id), answer })
