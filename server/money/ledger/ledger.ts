@@ -92,6 +92,11 @@ export interface Ledger {
   flushed(accountId?: string): Promise<void>
   pending(): number
   /**
+   * Returns false if the database returned to an earlier state, as of now. Rejects if it does not
+   * respond.
+   */
+  isContinued(): Promise<boolean>
+  /**
    * Journals that were set aside, because their holds belong to another database or are archived.
    */
   unknownJournals(): number
@@ -142,7 +147,11 @@ export function createLedger(options: LedgerOptions): Ledger {
   const endings = createEndings({ ...options, moves, settlements, corrections, journal })
   const checkpoints = createCheckpoints(options)
   const { isTracked } = endings
-  const leakCheck = startLeakCheck({ ...options, isTracked, release: settlements.add })
+  const isContinued = async () => {
+    await options.renewLease?.()
+    return options.continuity?.broken() === undefined
+  }
+  const leakCheck = startLeakCheck({ ...options, isTracked, isContinued, release: settlements.add })
 
   const settling = new UnderWay()
 
@@ -182,6 +191,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     balance: (accountId) => readBalance(sql, accountId),
     findAnswer: (accountId, key) => findAnswer(sql, accountId, key),
     flushed: (accountId) => settling.ended(accountId),
+    isContinued,
     unknownJournals: () => journal?.countUnknown() ?? 0,
     pending: () => claims.size() + moves.size() + settlements.size() + corrections.size(),
     async stop() {

@@ -191,7 +191,7 @@ describe('a deferred call', () => {
   })
 })
 
-test('a deferred call that lasts longer than the lease stays with its worker', async () => {
+test('a deferred call stays with its worker, and none is made for an earlier state', async () => {
   const {
     gateway,
     vendor,
@@ -217,6 +217,13 @@ test('a deferred call that lasts longer than the lease stays with its worker', a
     await untilTask(tenant, created.json.id, 'succeeded')
     const [row] = await gateway.sql`select fence from task where id = ${created.json.id}`
     assert.equal(row?.fence, 1n)
+    assert.equal(vendor.requests.get('p-1')?.length, 1)
+    // As after a restore: the vendor may have made what is due in the restored state.
+    await gateway.sql`update owner set renewals = 0`
+    await create(tenant)
+    await until('that it is noticed', async () => {
+      return (await fetch(`${gateway.url}/readyz`)).status === 503
+    })
     assert.equal(vendor.requests.get('p-1')?.length, 1)
   } finally {
     await stop()

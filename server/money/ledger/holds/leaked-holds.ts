@@ -3,7 +3,6 @@
  * else would settle them.
  */
 import type { Sql } from 'postgres'
-import type { Continuity } from '../leases/continuity.ts'
 import { findOwnHolds } from '../leases/owner-store.ts'
 import { toReleaseRow } from '../posting/rows.ts'
 import type { SettlementLog } from '../posting/settlements.ts'
@@ -23,26 +22,21 @@ export function startLeakCheck(options: {
   /** Returns true for holds that a call of this process has, or is about to take or close. */
   readonly isTracked: (holdId: string) => boolean
   readonly release: (row: SettleRow) => Promise<SettleVerdict>
-  readonly continuity?: Continuity
-  /** Notices a database that returned to an earlier state since the last renewal. */
-  readonly renewLease?: () => Promise<void>
+  /** See Ledger. */
+  readonly isContinued: () => Promise<boolean>
   /** Time between two checks. */
   readonly leakCheckMs?: number
   readonly log: SettlementLog
 }): LeakCheck {
-  const { sql, ownerId, isTracked, release, continuity, leakCheckMs = LEAK_CHECK_MS, log } = options
-  const { renewLease } = options
+  const { sql, ownerId, isTracked, release, isContinued, leakCheckMs = LEAK_CHECK_MS, log } = options
   let isTurn = false
 
   async function releaseLeaked(): Promise<void> {
-    // A database in an earlier state may list holds that were charged since.
-    if (continuity?.broken() !== undefined) return
     const open = await findOwnHolds(sql, ownerId, AGE_SECONDS_MIN)
     const leaked = open.filter(({ id }) => !isTracked(id))
     if (leaked.length === 0) return
-    // It may have returned since the last renewal.
-    await renewLease?.()
-    if (continuity?.broken() !== undefined) return
+    // A database in an earlier state lists holds that were charged since.
+    if (!(await isContinued())) return
     for (const { id, account_id, request_id, key } of leaked) {
       if (isTracked(id)) continue
       const answer = key === null ? null : ({ key, state: 'forget' } as const)

@@ -88,6 +88,8 @@ export function startWorker(engine: Engine, slots: WorkerSlots = WORKER_SLOTS): 
       if (stopped || free <= 0 || (cooldownUntilMs.get(name) ?? 0) > performance.now()) continue
       const claimTasks = isCall ? claimByAccountTurns : claimDueTasks
       const tasks = await claimTasks(background, partition, free, engine.times.leaseMs)
+      // In a database that returned to an earlier state, the vendor may have done them.
+      if (isCall && tasks.length > 0 && !(await services.ledger.isContinued())) return
       for (const task of tasks) start(pollClaimed(task, name), { task_id: task.id })
     }
   }
