@@ -110,7 +110,8 @@ describe('a database restored under a gateway', () => {
     assert.equal(before.get(gone), undefined, 'it was charged in a past that is no more')
     assert.deepEqual(before.get(idOf(checkpointed)), { status: null, state: 'open', charges: 0 })
 
-    await gateway.stop(120_000)
+    const ended = await gateway.stop(120_000)
+    assert.deepEqual(ended, { code: 0, signal: null }, gateway.log())
     await lasting.text().catch(() => '')
     gateway = await startGateway(place)
     await until(

@@ -31,6 +31,8 @@ const ABORT_MS = 2_000
 const SETTLE_WAIT_MS = 5_000
 /** For the last bytes of the last responses to leave. */
 const LAST_BYTES_MS = 500
+/** For a part that settles nothing: the slowest receiver of a webhook has answered. */
+const PART_MS = 30_000
 
 interface Parts {
   readonly drainMs: number
@@ -70,6 +72,7 @@ export type Stop = (options?: StopOptions) => Promise<void>
 /** Returns a function that drains, settles everything, and closes. */
 export function createStop(parts: Parts): Stop {
   const { server, drain, inFlight, ledger, log } = parts
+  const ended = (part: string, work: Promise<unknown> | undefined) => untilEnded(part, work, log)
   return async ({ drainMs = parts.drainMs, delayMs = 0 } = {}) => {
     parts.readiness.stopping()
     log.info({}, 'stopping')
@@ -94,30 +97,41 @@ export function createStop(parts: Parts): Stop {
     await Promise.race([workerStopped, sleep(SETTLE_WAIT_MS, undefined, { ref: false })])
     const { copier, housekeeping, labelIndexes, rollup, sealer } = parts.backgroundWorkers ?? {}
     await Promise.all([
-      copier?.stop(),
-      housekeeping?.stop(),
-      labelIndexes?.stop(),
-      rollup?.stop(),
-      sealer?.stop(),
+      ended('the copier of files', copier?.stop()),
+      ended('housekeeping', housekeeping?.stop()),
+      ended('indexes of labels', labelIndexes?.stop()),
+      ended('counting calls', rollup?.stop()),
+      ended('sealing entries', sealer?.stop()),
     ])
     await ledger.stop()
     setTimeout(() => drain.closeAll(), LAST_BYTES_MS).unref()
-    await closed
+    await ended('open connections', closed)
     parts.readiness.stop()
     parts.storage.stop()
     parts.loopWatch.stop()
     parts.metricsServer?.close()
-    await parts.dispatcher.destroy()
+    await ended('connections to vendors', parts.dispatcher.destroy())
     await endDemo(parts)
     parts.services.spending.stop()
-    await Promise.all([parts.accounts.stop(), parts.catalog.stop()])
-    await parts.services.takenOut.stop()
-    await senderStopped
-    await parts.sweeper.stop().catch(() => undefined)
+    const { accounts, catalog, services, sweeper } = parts
+    await ended('accounts and catalog', Promise.all([accounts.stop(), catalog.stop()]))
+    await ended('the record of removed tools', services.takenOut.stop())
+    await ended('webhooks and mails', senderStopped)
+    await ended('the lease', sweeper.stop().catch(() => undefined))
     await parts.database.stop()
     log.info({}, 'stopped')
     await parts.telemetry?.stop()
   }
+}
+
+/** Waits for a part, and after half a minute logs it and goes on. Rejects as the part does. */
+async function untilEnded(
+  part: string,
+  work: Promise<unknown> | undefined,
+  log: Log,
+): Promise<void> {
+  const late = sleep(PART_MS, 'late' as const, { ref: false })
+  if ((await Promise.race([work, late])) === 'late') log.warn({}, `stopping without the end of ${part}`)
 }
 
 /** Keeps the demo's simulators running while tasks are open, as real vendors would. */
