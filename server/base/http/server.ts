@@ -12,6 +12,7 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from '../lib/process/node-http.ts'
+import { oneByOne } from './connections/one-by-one.ts'
 import { watchSlowReaders } from './connections/slow-readers.ts'
 import { watchSlowUploads } from './connections/slow-uploads.ts'
 import { watchUnused } from './connections/unused.ts'
@@ -58,7 +59,7 @@ export function createHttpServer(
     insecureHTTPParser: false,
     requireHostHeader: false,
   })
-  const begin = (request: IncomingMessage, response: ServerResponse) => {
+  const begin = oneByOne((request, response) => {
     // The raw list alternates names and values.
     if (request.rawHeaders.length > limits.headersMax * 2) {
       refuseHeaders(response, 431, 'too many request headers')
@@ -68,7 +69,7 @@ export function createHttpServer(
     slowReaders.begin(request, response)
     unused.begin(request, response)
     handle(request, response)
-  }
+  })
   server.on('request', begin)
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     delayContinue(request, response)
