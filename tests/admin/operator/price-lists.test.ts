@@ -271,6 +271,11 @@ test('the books explain every price, and nothing else passes for one', async () 
   )
   assert.match(await last('unit_price', '7'), /^I24,10 output_token at 7 for 1000/)
   assert.match(await last('list_amount', '0.04'), /^I24,.*at base prices 0.04/)
+  // A call that was closed at a checkpoint without attempts.
+  const bare = await edit(
+    sql`attempts = '[]', lines = jsonb_set(lines, '{-1,list_amount}', '"0.04"')`,
+  )
+  assert.match(bare, /^I24,.*at base prices 0.04/)
   const [foreign] = await sql<{ version: string }[]>`
     select version::text from price where model_id = 'm1 vip' order by version desc limit 1`
   const attempt = JSON.stringify([{ price_version: foreign?.version }])

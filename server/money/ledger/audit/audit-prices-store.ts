@@ -67,7 +67,7 @@ export const pricesAreOfTheList: Invariant = {
           from jsonb_array_elements(b.prices) with ordinality as t(e, n)) as is_alike
       from listed l
       -- The hold names the base prices of the requested model alone.
-      left join price b on not l.stands_in
+      left join price b on l.stands_in is not true
         and b.version = (l.labels->>'base_version')::bigint
       cross join lateral jsonb_to_recordset(l.lines) as x(unit text, quantity numeric,
         unit_price numeric, per numeric, amount numeric, list_amount numeric)
