@@ -1,6 +1,8 @@
 /** A container's session is charged once, however the calls that use it are answered. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { newId } from '../../server/base/lib/ids.ts'
+import { endLease, renewLease, sweepHolds } from '../../server/money/ledger/leases/owner-store.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
 import { type LocalServer, startServer } from '../support/servers/local-server.ts'
 import { until } from '../support/until.ts'
@@ -22,6 +24,8 @@ let tenant: Tenant
 /** The containers of the next answers; background responses have theirs in their id. */
 let next: Answer = { containers: [] }
 let open: (() => void)[] | undefined
+/** Streams that are held back before their last event. */
+let torn: (() => void)[] | undefined
 /** Whether background responses have ended. */
 let isDone = true
 
@@ -78,7 +82,12 @@ before(async () => {
     const text = answer(request.url ?? '', body)
     if (open) await new Promise<void>((resolve) => open?.push(resolve))
     response.setHeader('content-type', body.stream ? 'text/event-stream' : 'application/json')
-    response.end(text)
+    const begun = torn ? text.slice(0, text.lastIndexOf('event: ')) : ''
+    if (begun) {
+      response.write(begun)
+      await new Promise<void>((resolve) => torn?.push(resolve))
+    }
+    response.end(text.slice(begun.length))
   })
   gateway = await startTestGateway({ TASK_POLL_INTERVAL_MIN_MS: '40' })
   const settings = { base_url: `${vendor.url}/v1`, api_key: 'a-key' }
@@ -212,4 +221,35 @@ test('a session claimed by a process that died before its settlement is charged'
   isDone = true
   assert.deepEqual(await readEnded(reply), paid(1))
   assert.deepEqual(await used(['claimed']), paid(0))
+})
+
+/** Closes a call as if its process had died, and another one had found that. */
+async function lose(request: string) {
+  const times = { leaseSeconds: 20, patienceSeconds: 10, quietSeconds: 600 }
+  const owner = newId('own')
+  await renewLease(gateway.sql, { id: owner, address: '' }, times)
+  await gateway.sql`
+    update hold set owner_id = ${owner}, created_at = created_at - interval '5 s'
+    where request_id = ${request}`
+  await endLease(gateway.sql, owner)
+  await sweepHolds(gateway.sql, newId('own'), times, 500)
+}
+
+test('the session of a call that was lost at a checkpoint is paid once', async () => {
+  torn = []
+  const stream = ask(['torn'], { stream: true })
+  const hold = await until('its checkpoint', async () => {
+    const [row] = await gateway.sql<{ request_id: string; lines: { unit: string }[] }[]>`
+      select request_id, checkpoint -> 'lines' as lines from hold
+      where state = 'open' and checkpoint is not null`
+    return row
+  })
+  await lose(hold.request_id)
+  const end = torn.pop()
+  torn = undefined
+  const units = hold.lines.map(({ unit }) => unit)
+  assert.equal(units.includes('container_minute'), false, units.join())
+  assert.deepEqual(await used(['torn']), paid(1))
+  end?.()
+  assert.deepEqual(await read(await stream), paid(0), 'also when its process was alive after all')
 })

@@ -28,6 +28,7 @@ import type { Leave } from './load/channel-health.ts'
 import { Stopping } from './load/stopping.ts'
 import type { Body, Metering } from './metering.ts'
 import type { Charged } from './price/charge.ts'
+import { withoutUnclaimed } from './price/container-sessions.ts'
 import { priceEnd } from './price-end.ts'
 import { knownIn, nativeRefusal, toGatewayError } from './refusal.ts'
 import { rememberAnswer } from './remember-answer.ts'
@@ -257,7 +258,7 @@ async function keepAnswer(metered: MeteredCall, report: RelayReport): Promise<vo
 
 /** Returns the charge that applies if the process dies now. */
 function checkpoint(metered: MeteredCall, { relay }: StreamAnswer, served: DispatchedCall) {
-  const ended = { report: relay.report(), complete: false }
+  const ended = { report: withoutUnclaimed(relay.report()), complete: false }
   const { charge, cost } = priceEnd(metered, served.route, ended)
   if (charge.nanos === null) return undefined
   return { chargeNanos: charge.nanos, lines: charge.lines, attempts: served.attempts, cost }

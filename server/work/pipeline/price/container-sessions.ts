@@ -13,6 +13,11 @@ export function withoutSessions(report: RelayReport, paid: ReadonlySet<string>):
   return { ...report, usage: { ...usage, container_minute: Math.max(0, counted - minutes) } }
 }
 
+/** Returns the report without the minutes of its containers: another call may pay for them. */
+export function withoutUnclaimed(report: RelayReport): RelayReport {
+  return withoutSessions(report, new Set(report.containers?.map(({ id }) => id)))
+}
+
 /**
  * Adds a line of quantity 0 to a charge that has none for containers, so that the record shows that
  * the call used one. `full` is the charge with all sessions.
