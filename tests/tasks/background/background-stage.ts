@@ -39,6 +39,8 @@ export interface BackgroundRow {
   readonly status: string | null
   readonly basis: string | null
   readonly held: bigint
+  /** The reason of an upstream cost that is not charged. */
+  readonly uncharged: string | null
 }
 
 export async function startBackgroundStage(
@@ -53,9 +55,11 @@ export async function startBackgroundStage(
 
   async function task(id: string): Promise<BackgroundRow> {
     const [row] = await gateway.sql<BackgroundRow[]>`
-      select t.id, t.state, t.error_code, c.charged, c.status, c.basis, h.amount as held
+      select t.id, t.state, t.error_code, c.charged, c.status, c.basis, h.amount as held,
+        o.reason as uncharged
       from task t join task_attempt a on a.id = t.attempt_id join hold h on h.id = t.hold_id
       left join call c on c.hold_id = t.hold_id
+      left join uncharged_cost o on o.task_id = t.id
       where t.kind = 'response' and (t.id = ${id} or a.upstream_id = ${id})`
     assert.ok(row, `no task of ${id}`)
     return row

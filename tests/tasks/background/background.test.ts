@@ -148,6 +148,7 @@ describe('a response in the background', () => {
     }
     const row = await stage.ended(created.json.id)
     assert.deepEqual([row.error_code, row.status, row.charged], ['cancelled', 'cancelled', 0n])
+    assert.equal(row.uncharged, 'cancelled', 'its vendor may bill it')
     assert.equal((await stage.gateway.balance(tenant.accountId)).held, 0n)
   })
 
@@ -158,7 +159,7 @@ describe('a response in the background', () => {
     await runs(tenant, created.json.id)
     await stage.gateway.post(`${RESPONSES}/${created.json.id}/cancel`, tenant.key, {})
     const row = await stage.ended(created.json.id)
-    assert.deepEqual([row.status, row.basis], ['cancelled', 'usage'])
+    assert.deepEqual([row.status, row.basis, row.uncharged], ['cancelled', 'usage', null])
     assert.equal(row.charged, stage.worth('b7').nanos)
   })
 

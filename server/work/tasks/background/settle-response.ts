@@ -59,7 +59,9 @@ export async function settleClaimed(
   const route = await rebuildRoute(engine, task)
   const report = readReport(engine, ended, route, billable)
   const charge = await chargeUnpaid(engine, task, billable, route, { ...ended, report })
-  const { unchargedReason, ...rest } = options
+  // A cancelled response states no usage, and a vendor may bill what it has made of it.
+  const ofCancel = ended.status === 'cancelled' ? 'cancelled' : undefined
+  const { unchargedReason = ofCancel, ...rest } = options
   // A charged response has no uncharged cost.
   const isUncharged = unchargedReason !== undefined && charge.nanos === null
   const finishing = { ...rest, charge, ...(isUncharged ? { unchargedReason } : {}) }
