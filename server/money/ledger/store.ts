@@ -237,12 +237,16 @@ export interface AnswerRow {
   } | null
 }
 
+/** Finds the answer of a key, and deletes a key that has expired: the request takes it anew. */
 export async function findAnswer(
   sql: Sql,
   accountId: string,
   key: string,
 ): Promise<AnswerRow | undefined> {
   const [row] = await sql<AnswerRow[]>`
+    with expired as (
+      delete from idempotency where account_id = ${accountId} and key = ${key}
+        and created_at <= now() - interval '24 hours' and state <> 'running')
     select i.route, i.fingerprint, i.request_id, i.state, i.status, i.content_type, i.body,
       (select jsonb_build_object('nanos', c.charged::text, 'currency', c.currency,
         'basis', c.basis, 'review', c.review)

@@ -291,6 +291,12 @@ test('a repetition has the charge of the first answer in its body, and none of i
   assert.equal(again.text, first.text)
   assert.deepEqual(costsIn(again), [CHARGED])
   assert.equal(again.headers.get('x-tributary-charge'), null)
+  // Its row may be deleted later.
+  await gateway.sql`
+    update idempotency set created_at = now() - interval '24 hours' where key = 'once'`
+  const next = await gateway.post(CHAT, key, chat(), headers)
+  assert.deepEqual([next.status, costsIn(next)], [200, [CHARGED]], next.text)
+  assert.equal(next.headers.get('idempotent-replayed'), null)
 })
 
 test('what is refused or failed has no charge', async () => {
