@@ -189,7 +189,8 @@ test('what a model finds that always searches is charged as stated', async () =>
   for (const model of ['gpt-5-search-api', 'sonar-deep-research']) {
     const { review, lines } = await recorded(CHAT, { model, ...HI })
     const { quantity } = lines.find(({ unit }) => unit === 'input_token') ?? {}
-    assert.deepEqual([quantity, review], [100_000, false], model)
+    const searches = lines.find(({ unit }) => unit === 'web_search_call')?.quantity
+    assert.deepEqual([quantity, searches, review], [100_000, 1, false], model)
   }
 })
 

@@ -97,6 +97,9 @@ describe('tools that the vendor ran', () => {
     }
     assert.deepEqual(ask({}, 'gpt-5'), [false, false])
     assert.deepEqual(ask({}, 'gpt-5-search-api'), [true, true])
+    assert.deepEqual(ask({}, 'perplexity/sonar'), [true, true])
+    assert.deepEqual(ask({}, 'sonar-pro'), [true, true])
+    assert.deepEqual(ask({}, 'my-sonar'), [false, false])
     assert.deepEqual(ask({ tools: [{ type: 'web_search' }] }), [true, false])
     assert.deepEqual(ask({ tools: [{ type: 'openrouter:web_search' }] }), [true, false])
     assert.deepEqual(ask({ enable_search: true }), [true, false])

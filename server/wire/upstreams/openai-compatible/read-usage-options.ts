@@ -8,12 +8,9 @@ import { readWriteLifetime, type WriteLifetime } from '../../dialects/usage/writ
 const IMAGE_MODEL = 'gpt-image-1'
 
 /** Models that search for each answer, also for requests that do not ask for it. */
-const SEARCH_MODEL = /-search-(?:preview|api)/
-/** Others of these, which state their searches. */
-const STATING_MODEL = /(?:^|\/)sonar(?:-|$)/
+const SEARCH_MODEL = /-search-(?:preview|api)|(?:^|\/)sonar(?:-|$)/
 
-export const searchesAlways = (upstreamModel: string) =>
-  SEARCH_MODEL.test(upstreamModel) || STATING_MODEL.test(upstreamModel)
+export const searchesAlways = (upstreamModel: string) => SEARCH_MODEL.test(upstreamModel)
 
 const isOn = (option: unknown) => !isAbsent(option) && option !== false
 
@@ -24,7 +21,7 @@ export function readChatUsageOptions(
 ): ChatUsageOptions {
   const isCertain =
     isOn(value.web_search_options) ||
-    SEARCH_MODEL.test(upstreamModel ?? '') ||
+    searchesAlways(upstreamModel ?? '') ||
     (isOn(value.enable_search) && isOn(member(value.search_options, 'forced_search')))
   return {
     imageModel: readImageModel(value.tools),
