@@ -131,6 +131,16 @@ describe('over OpenAI’s dialect', () => {
     }
   })
 
+  test('the hold covers sixteen pictures of the highest fidelity at the price of pictures', async () => {
+    const { key } = await gateway.tenant()
+    const image = Array.from({ length: 16 }, () => URL)
+    const body = { model: 'by-token', prompt: 'Add.', image, input_fidelity: 'high' }
+    const answer = await post(EDITS, { ...body, size: '1024x1024', quality: 'low' }, key)
+    const { held } = await recordOf(answer as unknown as Response, key)
+    // Each takes up to 7,500 tokens, at 10 a million.
+    assert.ok(Number(held) >= 1.2, held)
+  })
+
   test('a file at the vendor may be another customer’s: 400, and nothing is sent', async () => {
     const { key } = await gateway.tenant()
     const sent = gateway.simulators.calls.list().length

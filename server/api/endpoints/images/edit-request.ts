@@ -55,11 +55,11 @@ function countPictures({ image, images, mask }: QuotedRequest['value']): number 
 /** Adds what the pictures may count as input. */
 function quote(request: QuotedRequest): Estimate {
   const estimate = imageMetering.quote(request)
-  const { input_token: input = 0 } = estimate.quantities
+  const { image_input_token: input = 0 } = estimate.quantities
   const pictureTokens = countPictures(request.value) * FIDELITY_TOKENS
   return {
     ...estimate,
-    quantities: { ...estimate.quantities, input_token: input + pictureTokens },
+    quantities: { ...estimate.quantities, image_input_token: input + pictureTokens },
   }
 }
 

@@ -14,7 +14,7 @@ import type { CallRequest } from '../../../wire/upstreams/upstream.ts'
 import type { Body, Estimate, Metering, QuotedRequest } from '../../../work/pipeline/metering.ts'
 import { refuseUnreadable } from '../../../work/pipeline/price/refuse-unreadable.ts'
 import { listSpellings, refuseOtherCase } from '../../../work/pipeline/request/spellings.ts'
-import { addMediaUrl, createMeasure } from '../text/billing/measure.ts'
+import { addMediaUrl, createMeasure, type Measure } from '../text/billing/measure.ts'
 import { readToolFeatures } from '../text/billing/priced-options.ts'
 import { refuseMisspelt } from '../text/billing/refuse-misspelt.ts'
 import { countInputCeiling, hasOnly } from '../text/billing/text-billing.ts'
@@ -65,8 +65,7 @@ const TOKENS_PER_IMAGE_MAX = 131_072
 /** Ceiling of the input for models without limits in the catalog. */
 const INPUT_TOKENS_MAX = 2_000_000
 
-/** Estimates the tokens of the whole body at four bytes each, without the bytes of pictures. */
-function countText(value: Body, bodyBytes: number): number {
+function measurePictures(value: Body): Measure {
   const measure = createMeasure()
   for (const name of PICTURES) {
     const media = value[name]
@@ -75,7 +74,12 @@ function countText(value: Body, bodyBytes: number): number {
       addMediaUrl(measure, 'image', member(one, 'image_url') ?? one)
     }
   }
-  return countInputCeiling(bodyBytes, measure)
+  return measure
+}
+
+/** Estimates the text of the body at four bytes for each token, and the pictures. */
+function countInput(value: Body, bodyBytes: number): number {
+  return countInputCeiling(bodyBytes, measurePictures(value))
 }
 
 /** Members that are no number of images under another name. */
@@ -111,9 +115,16 @@ function quote(request: QuotedRequest): Estimate {
   const image = countImagesMost(value)
   const most = boundImages(value)
   const each = outputMax ?? countTokensMost(value)
-  const input = countText(value, body.length)
+  const measure = measurePictures(value)
+  const input = countInputCeiling(body.length, measure)
   return {
-    quantities: { image, input_token: input, image_output_token: image * each },
+    quantities: {
+      image,
+      input_token: input - measure.mediaTokens,
+      // Some vendors bill pictures at a higher price than text.
+      image_input_token: measure.mediaTokens,
+      image_output_token: image * each,
+    },
     ceiling: {
       inputTokens: body.length + (inputMax ?? INPUT_TOKENS_MAX),
       outputTokens: most * Math.max(each, TOKENS_PER_IMAGE_MAX),
@@ -147,7 +158,7 @@ export const imageMetering: Metering = {
   names: { find: (value) => findReferences(value) },
   model: ({ value }) => value.model as string,
   streams: (value: Body) => value.stream === true,
-  inputTokens: countText,
+  inputTokens: countInput,
   quote,
   needs: ['image', 'input_token', 'image_output_token'],
   fallback: estimate,
