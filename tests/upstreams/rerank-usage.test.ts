@@ -26,6 +26,22 @@ test('a count in the body is a whole number from zero on', () => {
   }
 })
 
+test('tokens in meta are those of SiliconFlow and LiteLLM', () => {
+  const read = (document: object, shape: keyof typeof SHAPES = 'jina') =>
+    readRankingUsage(document, {}, SHAPES[shape])
+  const meta = (billed_units: object, tokens?: object) => ({ meta: { billed_units, tokens } })
+  const both = meta({ input_tokens: 54, output_tokens: 0, search_units: 0 }, { input_tokens: 54 })
+  assert.deepEqual(read(both), { input_token: 54 })
+  assert.deepEqual(read(both, 'cohere'), { search_unit: 0, input_token: 54 })
+  assert.deepEqual(read(meta({ total_tokens: 8 })), { input_token: 8 })
+  assert.deepEqual(read(meta({}, { input_tokens: 7 })), { input_token: 7 })
+  assert.deepEqual(read({ ...both, usage: { total_tokens: 9 } }), { input_token: 9 })
+  assert.deepEqual(read({ ...meta({ search_units: 1 }), usage: { total_tokens: 0 } }), {
+    input_token: 0,
+  })
+  assert.deepEqual(read(meta({ search_units: 1 })), {})
+})
+
 test('a ranking was delivered: zero states nothing of it, and a cost is read', () => {
   const answer = { results: [{ index: 0, score: 1 }], usage: { input_token: 0 } }
   const { outputBytes, statedCost } = toReading({ usage: { cost: 0.0001 } }, answer)

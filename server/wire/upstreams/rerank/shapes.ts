@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type JsonObject, member } from '../../../base/lib/json.ts'
 import type { Quantities } from '../../../base/lib/units.ts'
+import { readFirstCount } from '../../dialects/usage/read-count.ts'
 
 export interface Order {
   readonly model: string
@@ -25,9 +26,19 @@ export interface Shape {
 
 type Stated = Readonly<Partial<Record<keyof Quantities, unknown>>>
 
-const totalTokens = (document: unknown): Stated => ({
-  input_token: member(member(document, 'usage'), 'total_tokens'),
-})
+/** SiliconFlow and LiteLLM state tokens in `meta`, where Cohere states its units. */
+function totalTokens(document: unknown): Stated {
+  const stated = member(member(document, 'usage'), 'total_tokens')
+  const meta = member(document, 'meta')
+  const billed = member(meta, 'billed_units')
+  const count = readFirstCount(
+    stated,
+    member(billed, 'input_tokens'),
+    member(billed, 'total_tokens'),
+    member(member(meta, 'tokens'), 'input_tokens'),
+  )
+  return { input_token: count > 0 ? count : stated }
+}
 
 const DIGITS = /^\d{1,16}$/
 
@@ -49,6 +60,7 @@ export const SHAPES = {
     score: 'relevance_score',
     usage: (document) => ({
       search_unit: member(member(member(document, 'meta'), 'billed_units'), 'search_units'),
+      ...totalTokens(document),
     }),
   },
   jina: {
