@@ -71,6 +71,11 @@ function waysOf(prices: Listed): Record<string, string>[] {
   return [...new Map(ways.map((way) => [JSON.stringify(way), way])).values()]
 }
 
+/** Gemini's answers state the sound of videos apart; models that make pictures take none. */
+function hearsVideos(name: string, prices: Listed): boolean {
+  return name === 'google.json' && prices.every(({ unit }) => unit !== 'image_output_token')
+}
+
 for (const { name, content } of files) {
   test(`${name}: secrets come from the environment, and prices have a source`, () => {
     for (const { id, settings } of content.channels) {
@@ -112,6 +117,7 @@ for (const { name, content } of files) {
         cached_input_token: 10,
         cache_write_token: 5,
         output_token: 9,
+        ...(hearsVideos(name, listed) ? { audio_input_token: 7, cached_audio_input_token: 3 } : {}),
       }
       for (const facts of waysOf(listed)) {
         const { unpriced, totalNanos } = priceCharge(prices, usage, facts)
