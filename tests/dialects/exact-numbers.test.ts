@@ -1,7 +1,8 @@
 /** Numbers that no double holds, such as ids, are in arguments of tools what the model wrote. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createInnerReader, tryParseExact } from '../../server/base/lib/exact-numbers.ts'
+import { tryParseExact } from '../../server/base/lib/exact-numbers.ts'
+import { createInnerReader } from '../../server/base/lib/inner-json.ts'
 import { writeJson } from '../../server/base/lib/json.ts'
 import { createContentsChat } from '../../server/wire/dialects/chat-over-contents/answer.ts'
 import { translateToContents } from '../../server/wire/dialects/chat-over-contents/request.ts'
@@ -15,6 +16,10 @@ import { DEFAULT_MESSAGES_QUIRKS } from '../../server/wire/dialects/messages/qui
 import { createMessagesUnfolder } from '../../server/wire/dialects/messages/unfold-body.ts'
 import { createMessagesBody } from '../../server/wire/dialects/messages-over-chat/writer.ts'
 import type { Relay } from '../../server/wire/dialects/relay.ts'
+import {
+  openReasoning,
+  sealReasoning,
+} from '../../server/wire/dialects/responses-over-chat/sealed-reasoning.ts'
 import { calling, user } from './chat-over-messages/translate.ts'
 import { answerOptions } from './messages-over-chat/answer-options.ts'
 import { run } from './replay.ts'
@@ -124,6 +129,26 @@ test('a text with a name of 16 KB is not read: a request may have thousands of t
   const named = (length: number) => `{"a":"${'v'.repeat(20_000)}","${'k'.repeat(length)}" : 1}`
   assert.deepEqual(Object.keys(read(named(10)) as object), ['a', 'k'.repeat(10)])
   assert.equal(read(named(16_384)), undefined)
+})
+
+test('the texts of a request have no more values and names together than a body', () => {
+  const read = createInnerReader()
+  const named = (from: number, count: number) =>
+    JSON.stringify(
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${from + at}`, 0])),
+    )
+  assert.notEqual(read(named(0, 12_000)), undefined)
+  assert.equal(read(named(12_000, 12_000)), undefined)
+  assert.notEqual(read(named(0, 12_000)), undefined, 'names that others have')
+  assert.equal(read('{"another":0}'), undefined)
+  const sealed = sealReasoning({ data: 'kept' })
+  assert.deepEqual(openReasoning(sealed, createInnerReader()), { data: 'kept' })
+  assert.equal(openReasoning(sealed, read), undefined)
+
+  const readLists = createInnerReader()
+  const list = JSON.stringify(Array(90_000).fill(0))
+  const areRead = [list, list, list, '{"a":[1,2]}'].map((text) => readLists(text) !== undefined)
+  assert.deepEqual(areRead, [true, true, false, true])
 })
 
 test('of two members of one name the later one counts', () => {

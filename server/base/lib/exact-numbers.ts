@@ -4,10 +4,10 @@
  */
 
 import { hasEscapedKey, skipString } from './json/json-string.ts'
-import { hasLongName, isTooDeep, tryParseJson } from './json.ts'
+import { tryParseJson } from './json.ts'
 
 /** Integers that may be no double have it; texts that do only take longer. */
-const LONG = /\d{16}/
+export const LONG = /\d{16}/
 const LONG_BYTES = 16
 const INTEGER = /^-?\d+$/
 
@@ -157,26 +157,4 @@ class Places {
 function memberOf(holder: unknown, name: string | number): unknown {
   const isHolder = typeof holder === 'object' && holder !== null && Object.hasOwn(holder, name)
   return isHolder ? (holder as Record<string | number, unknown>)[name] : undefined
-}
-
-/** Reads JSON that a request holds inside of a text; see createInnerReader. */
-export type ReadInner = (text: string) => unknown
-
-/**
- * Returns a reader of the JSON that one request holds inside of its texts, such as the arguments of
- * earlier calls. It parses as `tryParseExact`, whose limit of 512 KiB is for all of the request's
- * texts with long integers together: a request may have any number of them. It returns undefined
- * for invalid JSON, for long names, and for values nested deeper than `JSON.stringify` can be
- * trusted with: the limits of bodies bound none.
- */
-export function createInnerReader(): ReadInner {
-  let left = EXACT_BYTES_MAX
-  return (text) => {
-    const bytes = Buffer.from(text)
-    if (hasLongName(bytes)) return undefined
-    const isExact = LONG.test(text) && bytes.length <= left
-    if (isExact) left -= bytes.length
-    const value = isExact ? tryParseExact(bytes) : tryParseJson(bytes)
-    return isTooDeep(value) ? undefined : value
-  }
 }

@@ -47,19 +47,14 @@ const COLON = 0x3a
  * The engine hashes a name of more than 16,383 characters by its length alone, and compares it with
  * all others of that length: 900 of them, 15 MB, take it 4 s. No vendor's document has any.
  */
-const LONG_NAME_BYTES = 16_000
+export const LONG_NAME_BYTES = 16_000
 const LONG_NAMES_MAX = 100
 /** Names that are read whether they repeat or not, and then different ones. */
 const NAMES_MAX = 2 ** 18
 
-/** Returns true for a name that the engine compares with those of other documents too. */
-export function hasLongName(json: Buffer): boolean {
-  return json.length > LONG_NAME_BYTES && hasCostlyNames(json, 0)
-}
-
 /** Returns true for many long names or many different ones: a million of them take seconds. */
-function hasCostlyNames(json: Buffer, longMost = LONG_NAMES_MAX): boolean {
-  if (json.length < longMost * LONG_NAME_BYTES) return false
+function hasCostlyNames(json: Buffer): boolean {
+  if (json.length < LONG_NAMES_MAX * LONG_NAME_BYTES) return false
   const different = new Set<string>()
   let [count, long] = [0, 0]
   for (let at = json.indexOf(QUOTE); at !== -1; at = json.indexOf(QUOTE, at)) {
@@ -72,7 +67,7 @@ function hasCostlyNames(json: Buffer, longMost = LONG_NAMES_MAX): boolean {
     count += 1
     if (end - start > LONG_NAME_BYTES) long += 1
     else if (count > NAMES_MAX) different.add(json.toString('latin1', start, end))
-    if (long > longMost || different.size > NAMES_MAX) return true
+    if (long > LONG_NAMES_MAX || different.size > NAMES_MAX) return true
   }
   return false
 }

@@ -3,7 +3,7 @@
  * separate content, in the order of the calls (docs/protocols/google.md#request).
  */
 
-import { createInnerReader, type ReadInner } from '../../../base/lib/exact-numbers.ts'
+import { createInnerReader, type ReadInner } from '../../../base/lib/inner-json.ts'
 import { asString, isObject, type JsonObject } from '../../../base/lib/json.ts'
 import type { MessagesBlock } from '../chat-over-messages/translate-part.ts'
 import type { MessagesTurn } from '../chat-over-messages/turns.ts'

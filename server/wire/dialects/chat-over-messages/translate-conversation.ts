@@ -1,6 +1,6 @@
 /** Translates the messages of a chat to `system` and `messages` of the messages format. */
 
-import { createInnerReader, type ReadInner } from '../../../base/lib/exact-numbers.ts'
+import { createInnerReader, type ReadInner } from '../../../base/lib/inner-json.ts'
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { readArguments } from '../chat/tool-calls.ts'
 import { expectName, InvalidRequest } from '../invalid-request.ts'

@@ -2,7 +2,8 @@
  * Reasoning with its vendor's signature as `encrypted_content`: clients return it unread, and the
  * vendor gets its own reasoning back beside the calls that followed it.
  */
-import { asString, hasLongName, isObject, tryParseJson } from '../../../base/lib/json.ts'
+import type { ReadInner } from '../../../base/lib/inner-json.ts'
+import { asString, isObject } from '../../../base/lib/json.ts'
 import type { SignedThinking } from '../messages-over-chat/chat-request.ts'
 
 /** The prefix of content that was sealed here, since that of other vendors cannot be read. */
@@ -13,10 +14,9 @@ export function sealReasoning(reasoning: SignedThinking): string {
 }
 
 /** Returns undefined for content that was not sealed here. */
-export function openReasoning(content: unknown): SignedThinking | undefined {
+export function openReasoning(content: unknown, readInner: ReadInner): SignedThinking | undefined {
   if (typeof content !== 'string' || !content.startsWith(PREFIX)) return undefined
-  const bytes = Buffer.from(content.slice(PREFIX.length), 'base64url')
-  const sealed = hasLongName(bytes) ? undefined : tryParseJson(bytes)
+  const sealed = readInner(Buffer.from(content.slice(PREFIX.length), 'base64url').toString())
   if (!isObject(sealed)) return undefined
   const data = asString(sealed.data)
   if (data) return { data }

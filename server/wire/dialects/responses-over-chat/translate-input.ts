@@ -3,7 +3,7 @@
  * items of one turn (reasoning, messages, calls) become one assistant message, because models that
  * see their turns split stop early.
  */
-import { createInnerReader } from '../../../base/lib/exact-numbers.ts'
+import { createInnerReader } from '../../../base/lib/inner-json.ts'
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { stringifyWellFormed } from '../../../base/lib/text/well-formed.ts'
 import type { ChatQuirks } from '../chat/quirks.ts'
@@ -160,7 +160,7 @@ class InputReader {
 
   private addReasoning(item: JsonObject): void {
     this.reasoning += readReasoning(item)
-    const sealed = openReasoning(item.encrypted_content)
+    const sealed = openReasoning(item.encrypted_content, this.readInner)
     const mark = sealed && 'signature' in sealed ? readMarked(sealed.signature) : undefined
     if (mark !== undefined) this.mark = mark
     else if (sealed) this.thinking.push(sealed)

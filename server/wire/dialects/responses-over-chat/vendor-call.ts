@@ -3,7 +3,7 @@
  * functions with their results.
  */
 
-import type { ReadInner } from '../../../base/lib/exact-numbers.ts'
+import type { ReadInner } from '../../../base/lib/inner-json.ts'
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { stringifyWellFormed } from '../../../base/lib/text/well-formed.ts'
 
