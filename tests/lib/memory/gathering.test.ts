@@ -53,6 +53,17 @@ test('chunks of its own return their memory once they are joined; shared memory 
   alone.close()
 })
 
+test('chunks of single bytes are kept in few pieces', async () => {
+  const gathering = gather(testMemory({ folder }))
+  const single = Array.from({ length: 20_000 }, (_, at) => Buffer.from([at]))
+  const sent = [...single, Buffer.alloc(5_000, 'x'), ...single]
+  for (const chunk of sent) gathering.push(chunk)
+  const kept: Buffer[] = await gathering.stream().toArray()
+  assert.deepEqual(Buffer.concat(kept), Buffer.concat(sent))
+  assert.ok(kept.length < 20, `${kept.length} pieces`)
+  gathering.close()
+})
+
 test('a body beyond the limit of one, or the share of its account, goes to disk', async () => {
   for (const [bytesMax, memory] of [
     [1_000, testMemory({ folder })],

@@ -6,10 +6,16 @@ import { Readable } from 'node:stream'
 import type { Portion } from './budget.ts'
 import { freeBuffer } from './free-buffer.ts'
 import type { Memory, MemoryKind } from './memory.ts'
+import { Slabs } from './slabs.ts'
 import { readInPieces, type SpillFile } from './spill-file.ts'
 
 /** Bytes that are written to the file at once. */
 const PIECE_BYTES = 1024 * 1024
+/**
+ * Chunks below this size are copied together: each takes some 400 bytes of memory, also one of a
+ * single byte.
+ */
+const SMALL_BYTES = 4 * 1024
 
 export interface GatheringOptions {
   readonly memory: Memory
@@ -26,6 +32,8 @@ export class Gathering {
   private readonly options: GatheringOptions
   private readonly portion: Portion
   private readonly chunks: Buffer[] = []
+  /** Small chunks that follow the others. */
+  private readonly small = new Slabs()
   private file: SpillFile | undefined
   private writing: Promise<void> | undefined
   private failure: unknown
@@ -42,7 +50,9 @@ export class Gathering {
   push(chunk: Buffer): boolean {
     if (this.isClosed) return true
     this.bytes += chunk.length
-    this.chunks.push(chunk)
+    // Most bodies are one chunk.
+    if (chunk.length < SMALL_BYTES && this.bytes > chunk.length) this.small.add(chunk)
+    else this.listChunks().push(chunk)
     const isInMemory = !this.isOnDisk && this.bytes <= this.options.bytesMax
     if (isInMemory && this.portion.grow(chunk.length)) return true
     this.portion.force(chunk.length)
@@ -68,31 +78,38 @@ export class Gathering {
       garbage.add(this.bytes)
       return this.file.readAll()
     }
-    if (this.chunks.length === 1) return this.chunks[0] as Buffer
-    const whole = Buffer.concat(this.chunks)
-    if (this.options.ownsChunks) for (const chunk of this.chunks.splice(0)) freeBuffer(chunk)
+    const chunks = this.listChunks()
+    if (chunks.length === 1) return chunks[0] as Buffer
+    const whole = Buffer.concat(chunks)
+    if (this.options.ownsChunks) for (const chunk of chunks.splice(0)) freeBuffer(chunk)
     return whole
   }
 
   /** Returns the bytes as a stream, which `close` ends early. */
   stream(): Readable {
     if (this.file) return readInPieces(this.file)
-    return Readable.from(this.chunks, { objectMode: false })
+    return Readable.from(this.listChunks(), { objectMode: false })
   }
 
   /** Forgets the bytes. */
   close(): void {
     this.isClosed = true
-    this.chunks.length = 0
+    this.listChunks().length = 0
     this.portion.release()
     this.file?.close().catch(() => undefined)
+  }
+
+  /** Returns all chunks that are in memory, in order. */
+  private listChunks(): Buffer[] {
+    if (this.small.bytes > 0) for (const slab of this.small.take()) this.chunks.push(slab)
+    return this.chunks
   }
 
   private async write(): Promise<void> {
     const { memory, account } = this.options
     try {
       this.file ??= await memory.openFile(account)
-      while (this.chunks.length > 0 && !this.isClosed) {
+      while (this.listChunks().length > 0 && !this.isClosed) {
         const piece = this.takePiece()
         await this.file.append(piece)
         this.portion.shrink(piece.length)
