@@ -2,7 +2,7 @@
  * Bundles the program for tests that start it as a process: to load its modules one by one takes
  * more than half of the processor time of a start.
  */
-import { readdirSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'vite'
@@ -49,6 +49,8 @@ export async function bundleProgram(): Promise<string> {
     },
   })
   removeOld(join(FOLDER, 'assets'))
+  // Else each start reads every module twice, to find out that it is one.
+  writeFileSync(join(FOLDER, 'package.json'), '{"type":"module"}')
   return join(FOLDER, 'tributary.js')
 }
 
