@@ -117,7 +117,10 @@ export function createStop(parts: Parts): Stop {
     await ended('accounts and catalog', Promise.all([accounts.stop(), catalog.stop()]))
     await ended('the record of removed tools', services.takenOut.stop())
     await ended('webhooks and mails', senderStopped)
-    await ended('the lease', sweeper.stop().catch(() => undefined))
+    await ended(
+      'the lease',
+      sweeper.stop().catch(() => undefined),
+    )
     await parts.database.stop()
     log.info({}, 'stopped')
     await parts.telemetry?.stop()
@@ -131,7 +134,8 @@ async function untilEnded(
   log: Log,
 ): Promise<void> {
   const late = sleep(PART_MS, 'late' as const, { ref: false })
-  if ((await Promise.race([work, late])) === 'late') log.warn({}, `stopping without the end of ${part}`)
+  if ((await Promise.race([work, late])) === 'late')
+    log.warn({}, `stopping without the end of ${part}`)
 }
 
 /** Keeps the demo's simulators running while tasks are open, as real vendors would. */

@@ -147,10 +147,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   const endings = createEndings({ ...options, moves, settlements, corrections, journal })
   const checkpoints = createCheckpoints(options)
   const { isTracked } = endings
-  const isContinued = async () => {
-    await options.renewLease?.()
-    return options.continuity?.broken() === undefined
-  }
+  const isContinued = () => seeContinuity(options)
   const leakCheck = startLeakCheck({ ...options, isTracked, isContinued, release: settlements.add })
 
   const settling = new UnderWay()
@@ -201,6 +198,11 @@ export function createLedger(options: LedgerOptions): Ledger {
       await journal?.close()
     },
   }
+}
+
+async function seeContinuity({ renewLease, continuity }: LedgerOptions): Promise<boolean> {
+  await renewLease?.()
+  return continuity?.broken() === undefined
 }
 
 async function takeHold(
@@ -262,9 +264,7 @@ async function wasSetForward(
   if (clock === undefined || aheadMs === undefined) return false
   const isAhead = () => clock.aheadMs() - aheadMs >= SET_FORWARD_MS
   if (isAhead() || !renewLease) return isAhead()
-  await withinTime(renewLease(), SAMPLE_MS, () => new QueueFull('no sample')).catch(
-    () => undefined,
-  )
+  await withinTime(renewLease(), SAMPLE_MS, () => new QueueFull('no sample')).catch(() => undefined)
   return isAhead()
 }
 

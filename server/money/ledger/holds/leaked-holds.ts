@@ -28,7 +28,15 @@ export function startLeakCheck(options: {
   readonly leakCheckMs?: number
   readonly log: SettlementLog
 }): LeakCheck {
-  const { sql, ownerId, isTracked, release, isContinued, leakCheckMs = LEAK_CHECK_MS, log } = options
+  const {
+    sql,
+    ownerId,
+    isTracked,
+    release,
+    isContinued,
+    leakCheckMs = LEAK_CHECK_MS,
+    log,
+  } = options
   let isTurn = false
 
   async function releaseLeaked(): Promise<void> {
