@@ -74,8 +74,8 @@ describe('the rendered chart', { skip }, () => {
 
   test('waits for the drain that its settings ask for', () => {
     const { out } = render([...STORE, 'settings.DRAIN_SECONDS=600', 'preStopSeconds=10'])
-    assert.match(out, /terminationGracePeriodSeconds: 620\b/)
-    assert.doesNotMatch(out, /terminationGracePeriodSeconds: (?!620\b)/)
+    assert.match(out, /terminationGracePeriodSeconds: 625\b/)
+    assert.doesNotMatch(out, /terminationGracePeriodSeconds: (?!625\b)/)
   })
 
   test('refuses secrets among the settings, and a budget that blocks every node', () => {

@@ -115,12 +115,12 @@ describe('files that run the gateway', () => {
     const drain = 5 + Number(listVariables().find(({ name }) => name === 'DRAIN_SECONDS')?.default)
     const compose = Number(/stop_grace_period: (\d+)s/.exec(read('compose.yaml'))?.[1])
     const unit = Number(/TimeoutStopSec=(\d+)/.exec(read('deploy/systemd/tributary.service'))?.[1])
-    assert.ok(compose >= drain + 5 && unit >= drain + 5)
+    assert.ok(compose >= drain + 10 && unit >= drain + 10)
     const preStop = Number(/preStopSeconds: (\d+)/.exec(read(`${CHART}/values.yaml`))?.[1])
     const manifest = read(MANIFESTS[1] ?? '')
     const graces = [...manifest.matchAll(/terminationGracePeriodSeconds: (\d+)/g)]
     assert.equal(graces.length, 2)
-    for (const [, grace] of graces) assert.ok(Number(grace) >= preStop + drain + 5)
+    for (const [, grace] of graces) assert.ok(Number(grace) >= preStop + drain + 10)
   })
 
   test('are of this version, and of no moving tag', () => {

@@ -9,6 +9,7 @@ import { type Stage, startGateway, startStage } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
 
 const STREAMS = 100
+const WHOLE = 50
 /** A minute, which is never waited for. */
 const LASTING = '[[tokens:600]] [[chunks:600]] [[chunk-delay:100]]'
 
@@ -74,6 +75,26 @@ test('streams that outlast the drain end with an error and are charged in part',
     for (const text of texts) assert.match(text, /"error"/)
     assert.equal(await countOpenHolds(stage), 0)
     assert.deepEqual(await countCalls(stage), { 'failed, partial': STREAMS })
+    assert.ok((await audit(stage.sql)).ok)
+  } finally {
+    await stage.stop()
+  }
+})
+
+test('answers without usage are counted and charged before the process ends', async () => {
+  const stage = await startStage({ env: { DRAIN_SECONDS: '0' } })
+  try {
+    // Counting takes longer than connections stay open.
+    const text = `[[fault:usage=absent]] ${'kx7q'.repeat(20_000)}`
+    const answers = Array.from({ length: WHOLE }, () =>
+      stage.post('/v1/chat/completions', { ...chat(text), stream: false }).catch(() => undefined),
+    )
+    await until('the vendor’s answers', () => stage.simulators.book.entries().length === WHOLE)
+    stage.gateway.signal('SIGTERM')
+    await Promise.all(answers)
+    assert.equal((await stage.gateway.exited).code, 0)
+    assert.equal(await countOpenHolds(stage), 0)
+    assert.deepEqual(await countCalls(stage), { 'succeeded, estimate': WHOLE })
     assert.ok((await audit(stage.sql)).ok)
   } finally {
     await stage.stop()

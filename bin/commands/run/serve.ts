@@ -13,6 +13,8 @@ import { port } from '../../lib/parse.ts'
 
 /** Time for the start to complete after a stop signal. */
 const START_MS = 5_000
+/** Time for the last lines of the log to leave. */
+const EXIT_MS = 1_000
 
 interface ServeOptions {
   readonly role?: string
@@ -93,6 +95,8 @@ async function serve(options: ServeOptions): Promise<void> {
   if (reason === 'fault') process.exitCode = 1
   // The channel to the supervisor would keep a worker alive.
   cluster.worker?.disconnect()
+  // As would a settlement that came too late. The next process closes its hold.
+  setTimeout(() => process.exit(), EXIT_MS).unref()
 }
 
 /** Keeps calls running after the reader of the log has exited. */

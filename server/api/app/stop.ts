@@ -25,8 +25,8 @@ import type { LoopWatch } from './open-telemetry.ts'
 import type { Readiness } from './ready.ts'
 import type { StorageWatch } from './watch-storage.ts'
 
-/** For aborted calls to settle. */
-const ABORT_MS = 2_000
+/** For aborted calls to settle: up to three seconds to count the text of their answers, and more. */
+const ABORT_MS = 8_000
 /** For polls of vendors: the process that takes over their leases repeats them. */
 const SETTLE_WAIT_MS = 5_000
 /** For the last bytes of the last responses to leave. */

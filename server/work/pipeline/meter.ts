@@ -169,8 +169,11 @@ async function runHeld(metered: MeteredCall): Promise<void> {
   const { answer, serving } = dispatched
   context.facts.isStream = answer.kind === 'stream'
   try {
-    if (answer.kind === 'whole') await finishWhole(serving, answer, dispatched)
-    else await finishStream(serving, answer, dispatched)
+    if (answer.kind === 'whole') {
+      // A gateway that stops waits for the text to be counted, and for its settlement.
+      const leave = serving.services.inFlight.add({ abort: () => undefined })
+      await finishWhole(serving, answer, dispatched).finally(leave)
+    } else await finishStream(serving, answer, dispatched)
   } catch (error) {
     // The hold is closed whatever fails between an answer and its settlement.
     if (isOpenHold(serving.hold)) await settleUnpriced(serving, dispatched)

@@ -26,11 +26,11 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 {{- end }}
 
-{{- /* preStop, both times of the drain, and five seconds more. */ -}}
+{{- /* preStop, both times of the drain, and ten seconds more. */ -}}
 {{- define "tributary.grace" -}}
 {{- $delay := .Values.settings.DRAIN_DELAY_SECONDS | default 5 | int -}}
 {{- $drain := .Values.settings.DRAIN_SECONDS | default 30 | int -}}
-{{ add (int .Values.preStopSeconds) $delay $drain 5 }}
+{{ add (int .Values.preStopSeconds) $delay $drain 10 }}
 {{- end }}
 
 {{- define "tributary.pod" -}}
