@@ -92,13 +92,19 @@ test('a silent vendor fails the socket, once', async () => {
   assert.equal(failures.length, 1)
 })
 
-/** Starts a vendor that answers handshakes once `mayAnswer` resolves, and then says nothing. */
-async function startSlow(t: TestContext, mayAnswer: () => Promise<unknown>): Promise<string> {
+/** Starts a vendor that answers handshakes once `mayAnswer` resolves, and then sends `bytes`. */
+async function startSlow(
+  t: TestContext,
+  mayAnswer: () => Promise<unknown>,
+  bytes = Buffer.alloc(0),
+): Promise<string> {
   const websockets = new WebSocketServer({ noServer: true })
   const server = createServer()
   server.on('upgrade', (upgrade, socket, head) => {
     socket.on('error', () => undefined)
-    const answer = () => websockets.handleUpgrade(upgrade, socket, head, () => undefined)
+    const answer = () => {
+      websockets.handleUpgrade(upgrade, socket, head, () => socket.write(bytes))
+    }
     mayAnswer().then(answer, () => socket.destroy())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -129,6 +135,26 @@ test('a handshake without an end is known not to have been sent', async (t) => {
     kind: 'not_sent',
     message: /handshake has timed out/,
   })
+})
+
+test('other work is done between the messages of one chunk', async (t) => {
+  const count = 10_000
+  const empty = Buffer.alloc(2 * count, Buffer.from([0x82, 0]))
+  const url = await startSlow(t, async () => undefined, empty)
+  let [messages, turns] = [0, 0]
+  const next = () => {
+    turns += 1
+    turn = setImmediate(next)
+  }
+  let turn: NodeJS.Immediate = setImmediate(next)
+  t.after(() => clearImmediate(turn))
+  const onMessage = () => {
+    messages += 1
+  }
+  const socket = await open({ url, onMessage })
+  await until('all messages', () => messages === count)
+  assert.ok(turns > count / 2, `${turns} turns`)
+  socket.close()
 })
 
 test('an error in a reader ends the connection, not the process', async () => {

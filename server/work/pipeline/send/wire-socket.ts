@@ -48,6 +48,8 @@ export function openSocket(
     followRedirects: false,
     perMessageDeflate: false,
     maxPayload: MESSAGE_BYTES_MAX,
+    // Thousands of small messages may arrive in one chunk: other work is done between them.
+    allowSynchronousEvents: false,
   })
   const leaveHost = joinHost(host)
   socket.once('close', leaveHost)
