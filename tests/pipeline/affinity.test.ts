@@ -161,6 +161,8 @@ test('the name is read where clients put it, and belongs to one key', () => {
   for (const nothing of [{}, { prompt_cache_key: '' }, { metadata: 'x' }, { conversation: [] }]) {
     assert.equal(read(nothing), undefined)
   }
+  const long = read({ prompt_cache_key: 'p'.repeat(10_000_000) })
+  assert.equal(long?.session.length, 1_024, 'each route hashes it')
   const draw = (keyId: string) => drawFor({ keyId, session: 's' }, 'account-1')
   assert.equal(draw('key_1'), draw('key_1'))
   assert.notEqual(draw('key_1'), draw('key_2'))

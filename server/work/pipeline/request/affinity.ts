@@ -14,6 +14,9 @@ import type { Body } from '../metering.ts'
  */
 const SESSION_HEADER = /(?:^|-)(?:session|conversation|conv|thread)(?:[-_](?:id|affinity))?$/
 
+/** Names are shorter; of a longer one each route would hash all megabytes. */
+const SESSION_LENGTH_MAX = 1_024
+
 /** A conversation of one API key. */
 export interface Affinity {
   readonly keyId: string
@@ -40,7 +43,8 @@ function readSession(value: Body, headers: IncomingHttpHeaders): string | undefi
     ...readHeaders(headers),
     ...(isObject(metadata) ? [metadata.session_id, metadata.user_id] : []),
   ]
-  return named.find((one): one is string => typeof one === 'string' && one !== '')
+  const name = named.find((one): one is string => typeof one === 'string' && one !== '')
+  return name?.slice(0, SESSION_LENGTH_MAX)
 }
 
 function readHeaders(headers: IncomingHttpHeaders): unknown[] {
