@@ -29,6 +29,8 @@ export interface TaskOrder<Settings> {
 export interface PreparedTask {
   /** Upper bounds, in every unit that a price may name. */
   readonly quantities: Quantities
+  /** What the task may amount to, where `quantities` follow a length that a header states. */
+  readonly most?: Quantities
   readonly facts: TaskFacts
   /**
    * Parameters as the vendor will apply them, where they may differ from those requested. Shown

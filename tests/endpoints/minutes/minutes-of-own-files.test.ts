@@ -55,6 +55,27 @@ describe('minutes of an own file', () => {
     })
   }
 
+  for (const [model, balance] of [
+    ['vendor-minutes', '15'],
+    ['service-minutes', '10'],
+  ] as const) {
+    test(`${model}: headers may be wrong, so the balance covers two hours of each file`, async () => {
+      const rich = await gateway.tenant()
+      const poor = await gateway.tenant({ balance })
+      for (const [tenant, statuses] of [
+        [rich, [200, 200, 200]],
+        [poor, [200, 200, 429]],
+      ] as const) {
+        const { url } = await upload(tenant, wav(90), 'a.wav')
+        for (const status of statuses) {
+          const created = await create(tenant, url, { model })
+          assert.equal(created.status, status, created.text)
+          if (status === 429) assert.equal(created.json.code, 'input_not_covered')
+        }
+      }
+    })
+  }
+
   test('the charge is by the length of the file, not by the end of the last sentence', async () => {
     const tenant = await gateway.tenant()
     const { url } = await upload(tenant, wav(90), 'a.wav')

@@ -55,7 +55,8 @@ const MESSAGES: Readonly<Record<number, string>> = {
 
 function prepare({ parameters }: TaskOrder<RecordingSettings>): PreparedTask {
   requireAbility(parameters)
-  return { quantities: { second: readSeconds(parameters) }, facts: {} }
+  const most = { second: RECORDING_SECONDS_MAX }
+  return { quantities: { second: readSeconds(parameters) }, most, facts: {} }
 }
 
 async function submit(

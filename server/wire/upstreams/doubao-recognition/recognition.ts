@@ -22,6 +22,7 @@ import {
   type UpstreamTaskOutcome,
 } from '../read-outcome.ts'
 import {
+  RECORDING_SECONDS_MAX,
   type RecordingSettings,
   readSeconds,
   recordingHeaders,
@@ -54,14 +55,16 @@ type Order = TaskOrder<RecordingSettings>
 
 function prepare({ parameters, details }: Order): PreparedTask {
   const untaken = refuseFormat(parameters)
-  const second = readSeconds(parameters)
-  const summary = {
-    input_token: second * TOKENS_PER_SECOND + PROMPT_TOKENS,
-    output_token: OUTPUT_TOKENS,
-  }
   const isSummarised = asString(details.summary_model) !== undefined
-  const quantities = { second, ...(isSummarised ? summary : {}) }
-  return { quantities, facts: {}, untaken }
+  const quantitiesOf = (second: number) => {
+    const input = second * TOKENS_PER_SECOND + PROMPT_TOKENS
+    const summary = { input_token: input, output_token: OUTPUT_TOKENS }
+    return { second, ...(isSummarised ? summary : {}) }
+  }
+  const quantities = quantitiesOf(readSeconds(parameters))
+  // A converted recording that is longer than its header states is refused.
+  const most = untaken ? quantities : quantitiesOf(RECORDING_SECONDS_MAX)
+  return { quantities, most, facts: {}, untaken }
 }
 
 async function submit(wire: Wire, order: Order, attempt: TaskAttempt): Promise<SubmittedTask> {

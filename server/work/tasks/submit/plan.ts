@@ -152,7 +152,7 @@ function feesOf({ quantities }: PreparedTask): readonly RequestedFeature[] {
   return searches > 0 ? [{ field: 'tools', value: 'web_search', unit: 'web_search_call' }] : []
 }
 
-function boundOf(model: Model, { quantities: planned, facts }: PreparedTask): Quote {
+function boundOf(model: Model, { quantities: planned, most, facts }: PreparedTask): Quote {
   const quantities = { task: 1, call: 1, ...planned }
   const held = {
     quantities,
@@ -160,5 +160,8 @@ function boundOf(model: Model, { quantities: planned, facts }: PreparedTask): Qu
     channels: [facts],
     ceiling: boundTask(model.type, quantities, facts),
   } as const
-  return { ...held, facts, amountNanos: boundHold(model, held) }
+  const amountNanos = boundHold(model, held)
+  const largest = { ...held, quantities: { ...quantities, ...most } }
+  const excessNanos = most ? boundHold(model, largest) - amountNanos : 0n
+  return { ...held, facts, amountNanos, ...(excessNanos > 0n ? { excessNanos } : {}) }
 }
