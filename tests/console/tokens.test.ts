@@ -85,6 +85,17 @@ describe('access tokens', { skip: noBrowser }, () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
     await row.getByText('Revoked').waitFor()
     await until('the token to be refused', async () => (await ask(token)).status === 401)
+
+    await page.getByRole('button', { name: 'Invite an operator' }).click()
+    const inviting = page.getByRole('dialog', { name: 'Invite an operator' })
+    await inviting.getByLabel('E-mail').fill('new@ops.example')
+    await inviting.getByRole('button', { name: 'Invite an operator' }).click()
+    await page.getByRole('dialog', { name: 'Link' }).getByRole('button', { name: 'Done' }).click()
+    const invited = page.getByRole('row').filter({ hasText: 'new@ops.example' })
+    await invited.getByRole('button', { name: 'Withdraw' }).click()
+    await invited.waitFor({ state: 'detached' })
+    const left = await stage.sql`select from console_link where email = 'new@ops.example'`
+    assert.equal(left.length, 0)
     await expectFits(page)
     await expectAccessible(page)
     assert.deepEqual(complaints, [])

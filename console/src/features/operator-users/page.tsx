@@ -17,6 +17,7 @@ import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useListState } from '../../lib/list-state.ts'
 import { type RowOf, useAdminChange, useAdminPages } from '../../lib/use-admin.ts'
+import { OpenInvitations } from './invitations.tsx'
 import { messages } from './messages.ts'
 import { AllTokens } from './tokens.tsx'
 
@@ -85,6 +86,7 @@ export function Page() {
             />
           }
         />
+        <OpenInvitations />
         <AllTokens />
       </InOrder>
       <LockDialog user={confirming?.act === 'lock' ? confirming.user : undefined} onClose={close} />
@@ -188,7 +190,9 @@ interface InviteDialogProps extends LinkProps {
 
 function InviteDialog({ isOpen, onClose, onLink }: InviteDialogProps) {
   const t = useMessages(messages)
-  const invite = useAdminChange('POST /operator/invitations', { refreshes: [] })
+  const invite = useAdminChange('POST /operator/invitations', {
+    refreshes: ['GET /operator/invitations'],
+  })
   return (
     <Dialog isOpen={isOpen} title={t('invite')} onClose={onClose}>
       <Text size="sm" c="dimmed" mb="sm">
