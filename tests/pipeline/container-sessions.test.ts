@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { newId } from '../../server/base/lib/ids.ts'
+import { assignPriceList } from '../../server/money/accounts/assign-price-list.ts'
+import { switchList } from '../../server/money/catalog/lists/switch-list.ts'
 import { endLease, renewLease, sweepHolds } from '../../server/money/ledger/leases/owner-store.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
 import { type LocalServer, startServer } from '../support/servers/local-server.ts'
@@ -115,6 +117,7 @@ before(async () => {
       model('elsewhere', 'other', 20),
       model('claude', 'messages', 5),
     ],
+    price_lists: [{ id: 'half', default: { of: 'parent', factor: '0.5' } }],
   })
   tenant = await gateway.tenant({ balance: '100000' })
 })
@@ -252,4 +255,24 @@ test('the session of a call that was lost at a checkpoint is paid once', async (
   assert.deepEqual(await used(['torn']), paid(1))
   end?.()
   assert.deepEqual(await read(await stream), paid(0), 'also when its process was alive after all')
+})
+
+// The audit that ends this file checks the lines too.
+test('a session that another call pays costs nothing at the base prices either', async () => {
+  const { accountId, key } = await gateway.tenant({ balance: '100000' })
+  await switchList(gateway.sql, (sql) => assignPriceList(sql, accountId, 'half', 'test'))
+  const listed: unknown[] = []
+  next = { containers: ['listed'] }
+  for (let calls = 0; calls < 2; calls += 1) {
+    const body = { model: 'coder', max_output_tokens: 100, input: 'hi', tools: [codes] }
+    const record = await gateway.record(await gateway.post(RESPONSES, key, body), key)
+    const line: { amount?: string; list_amount?: string } | undefined = record.lines.find(
+      ({ unit }) => unit === 'container_minute',
+    )
+    listed.push([line?.amount, line?.list_amount])
+  }
+  assert.deepEqual(listed, [
+    ['5', '10'],
+    ['0', '0'],
+  ])
 })

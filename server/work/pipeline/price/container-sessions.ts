@@ -28,7 +28,9 @@ export function showSessions<Priced extends Pick<Charge, 'lines'>>(
 ): Priced {
   const line = full.lines.find(({ unit, model }) => unit === UNIT && model === undefined)
   if (!line || charge.lines.some(({ unit }) => unit === UNIT)) return charge
-  return { ...charge, lines: [...charge.lines, { ...line, quantity: 0, amount: NO_AMOUNT }] }
+  const listed = line.list_amount === undefined ? {} : { list_amount: NO_AMOUNT }
+  const unpaid = { ...line, quantity: 0, amount: NO_AMOUNT, ...listed }
+  return { ...charge, lines: [...charge.lines, unpaid] }
 }
 
 const UNIT = 'container_minute'
