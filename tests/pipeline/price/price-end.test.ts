@@ -1,10 +1,13 @@
 /** The end of a call is read once: charge, cost and record see the same quantities. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parseAmount } from '../../../server/base/lib/money.ts'
 import type { Quantities } from '../../../server/base/lib/units.ts'
 import type { PriceEntry } from '../../../server/money/catalog/catalog.ts'
+import { priceCharge } from '../../../server/money/catalog/price/price.ts'
 import type { RelayReport } from '../../../server/wire/dialects/relay.ts'
 import type { BillableCall } from '../../../server/work/pipeline/hold/take-hold.ts'
+import { withListAmounts } from '../../../server/work/pipeline/price/list-amount.ts'
 import { priceEnd, withoutUnstated } from '../../../server/work/pipeline/price-end.ts'
 import type { UsableRoute } from '../../../server/work/pipeline/request/find-routes.ts'
 
@@ -96,4 +99,21 @@ test('an absurd cost that the vendor states is cut alike in the charge and in th
   const hundred = 100_000_000_000n
   assert.deepEqual(of(hundred), [hundred, false, hundred, true], 'far from the usage')
   assert.deepEqual(of(9n * 10n ** 15n), [hundred, true, hundred, true])
+})
+
+test('each pass of one model has its own amount at the base prices', () => {
+  const pass = (output: number) => {
+    return { model: 'sage', role: 'advisor', usage: { input_token: 1, output_token: output } }
+  }
+  const passes = [pass(2), pass(3), pass(2), { ...pass(4), role: 'fallback' }]
+  const others = PRICES.map((one) => ({ ...one, when: { model: 'sage' } }))
+  const prices = [...PRICES, ...others]
+  const { lines, totalNanos } = priceCharge(prices, { input_token: 5 }, {}, {}, passes)
+  const base = prices.map((one) => ({ ...one, amountNanos: one.amountNanos * 2n }))
+  const charge = { nanos: totalNanos, lines }
+  const listed = withListAmounts(charge, base, { facts: {}, channelFacts: {} })
+  assert.deepEqual(
+    listed.lines.map(({ list_amount: amount = '' }) => (parseAmount(amount) ?? 0n) / 2n),
+    lines.map(({ amount }) => parseAmount(amount)),
+  )
 })

@@ -25,22 +25,15 @@ export function withListAmounts<C extends Pick<Charge, 'nanos' | 'lines'>>(
   { facts, channelFacts }: Served,
 ): C {
   if (!basePrices || charge.nanos === null) return charge
-  const groups = Map.groupBy(charge.lines, ({ model = '', role = '' }) => `${role}\n${model}`)
-  const passes: PricedPass[] = []
-  for (const [first, ...rest] of groups.values()) {
-    if (first?.model === undefined) continue
-    const { model, role = '' } = first
-    passes.push({ model, role, usage: sumUp([first, ...rest]) })
-  }
-  const own = countOnce(basePrices, sumUp(groups.get('\n') ?? []))
-  const base = priceCharge(basePrices, own, facts, channelFacts, passes)
-  const amounts = new Map(base.lines.map((line) => [keyOf(line), line]))
+  const own = charge.lines.filter(({ model }) => model === undefined)
+  const passes = splitPasses(charge.lines)
+  const quantities = countOnce(basePrices, sumUp(own))
+  const base = priceCharge(basePrices, quantities, facts, channelFacts, passes)
+  const amounts = Map.groupBy(base.lines, keyOf)
   const lines = charge.lines.map((line): ChargeLine => {
-    const amount = amounts.get(keyOf(line))?.amount ?? '0'
-    amounts.delete(keyOf(line))
-    return { ...line, list_amount: amount }
+    return { ...line, list_amount: amounts.get(keyOf(line))?.shift()?.amount ?? '0' }
   })
-  const more = [...amounts.values()].filter(({ amount }) => amount !== '0')
+  const more = [...amounts.values()].flat().filter(({ amount }) => amount !== '0')
   const alone = more.map((line) => ({
     ...line,
     unit_price: '0',
@@ -50,12 +43,22 @@ export function withListAmounts<C extends Pick<Charge, 'nanos' | 'lines'>>(
   return { ...charge, lines: [...lines, ...alone] }
 }
 
-function keyOf({
-  unit,
-  model = '',
-  role = '',
-}: Pick<ChargeLine | PriceLine, 'unit' | 'model' | 'role'>) {
-  return `${unit}\n${role}\n${model}`
+/** Returns the passes of other models, in each of which a unit is once. */
+function splitPasses(lines: readonly ChargeLine[]): readonly PricedPass[] {
+  const passes: { model: string; role: string; lines: ChargeLine[] }[] = []
+  for (const line of lines) {
+    const { model, role = '', unit } = line
+    const last = passes.at(-1)
+    const isSame = last?.model === model && last?.role === role
+    if (isSame && last?.lines.every((one) => one.unit !== unit)) last.lines.push(line)
+    else if (model !== undefined) passes.push({ model, role, lines: [line] })
+  }
+  return passes.map((pass) => ({ ...pass, usage: sumUp(pass.lines) }))
+}
+
+/** Several passes of one model differ in their quantities. */
+function keyOf({ unit, quantity, model, role = '' }: ChargeLine | PriceLine): string {
+  return model === undefined ? unit : `${unit}\n${role}\n${model}\n${quantity}`
 }
 
 function sumUp(lines: readonly ChargeLine[]): { readonly [unit in Unit]?: number } {
