@@ -32,6 +32,17 @@ const taken = {
   ],
 }
 
+/** Counts the rows of prices that are rendered from now on: each words its price. */
+const COUNT_ROWS = `{
+  const { prototype } = Intl.NumberFormat
+  const { get, ...format } = Object.getOwnPropertyDescriptor(prototype, 'format')
+  window.rows = 0
+  Object.defineProperty(prototype, 'format', { ...format, get() {
+    if (this.resolvedOptions().notation === 'compact') window.rows += 1
+    return get.call(this)
+  } })
+}`
+
 describe('prices', { skip: noBrowser }, () => {
   let stage: ConsoleStage
   before(async () => {
@@ -92,7 +103,9 @@ describe('prices', { skip: noBrowser }, () => {
     const drawer = page.getByRole('dialog').first()
     await drawer.getByRole('button', { name: 'Edit', exact: true }).click()
     await drawer.getByText('Upstream costs of').waitFor()
+    await page.evaluate(COUNT_ROWS)
     await drawer.getByLabel('Amount').first().fill('0.05')
+    assert.equal(await page.evaluate('rows'), 1, 'the other rows are not rendered again')
     await drawer.getByRole('button', { name: 'Save' }).click()
     const ask = page.getByRole('dialog', { name: /^Save/ })
     await ask.getByRole('button', { name: 'Save' }).click()

@@ -1,8 +1,16 @@
 /** A form that marks the fields named by a refusal and moves the focus to the first. */
 import { Stack } from '@mantine/core'
-import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import {
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import { ApiError } from '../../lib/api.ts'
-import { useServerText } from '../../lib/i18n.tsx'
+import { useLanguage, useServerText } from '../../lib/i18n.tsx'
 import classes from '../fields/fields.module.css'
 import {
   type RefusedField,
@@ -30,7 +38,12 @@ export function CheckedForm(props: CheckedFormProps) {
   const keepFocus = useFocusKept(form, isBusy)
   const [isMarked, setMarked] = useState(false)
   const wordOf = useServerText()
-  const refused = failure ? readRefused(failure, textOf(failure), wordOf) : []
+  const { language } = useLanguage()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: both say the same in one language
+  const refused = useMemo(
+    () => (failure ? readRefused(failure, textOf(failure), wordOf) : []),
+    [failure, language],
+  )
   const count = refused.length
   // Before the browser paints: a reason is never seen in two places.
   useLayoutEffect(() => {

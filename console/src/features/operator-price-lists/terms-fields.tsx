@@ -1,10 +1,12 @@
 /** The entries of a list: a rule for all models, and one for each that it names. */
 import { Select, Stack, TextInput } from '@mantine/core'
+import { memo } from 'react'
 import { CheckedRow } from '../../components/fields/checked-row.tsx'
 import { useFieldErrors } from '../../components/fields/refused-fields.ts'
 import { NEW_PRICE } from '../../components/form/prices/price-draft.ts'
 import { PriceRows, replaceAt } from '../../components/form/prices/price-rows.tsx'
 import { AddRow, RemoveRow } from '../../components/form/prices/row-buttons.tsx'
+import { useStable } from '../../lib/hooks/use-stable.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import {
   type EntryDraft,
@@ -28,6 +30,12 @@ interface TermsFieldsProps {
 export function TermsFields({ at, terms, onChange }: TermsFieldsProps) {
   const t = useMessages(messages)
   const { entries } = terms
+  const set = useStable((index: number, entry: EntryDraft) =>
+    onChange({ entries: replaceAt(entries, index, entry) }),
+  )
+  const remove = useStable((index: number) =>
+    onChange({ entries: entries.filter((_, place) => place !== index) }),
+  )
   return (
     <Stack gap="xs">
       <CheckedRow fields={[{ param: `${at}default`, label: t('default') }]} gap={6}>
@@ -45,11 +53,10 @@ export function TermsFields({ at, terms, onChange }: TermsFieldsProps) {
           // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place while it is edited
           key={index}
           param={entryParam(at, entry.model, index)}
+          index={index}
           entry={entry}
-          onChange={(change) =>
-            onChange({ entries: replaceAt(entries, index, { ...entry, ...change }) })
-          }
-          onRemove={() => onChange({ entries: entries.filter((_, place) => place !== index) })}
+          set={set}
+          remove={remove}
         />
       ))}
       <AddRow label={t('addEntry')} onAdd={() => onChange({ entries: [...entries, NEW_ENTRY] })} />
@@ -59,13 +66,17 @@ export function TermsFields({ at, terms, onChange }: TermsFieldsProps) {
 
 interface EntryFieldsProps {
   readonly param: string
+  readonly index: number
   readonly entry: EntryDraft
-  readonly onChange: (change: Partial<EntryDraft>) => void
-  readonly onRemove: () => void
+  readonly set: (index: number, entry: EntryDraft) => void
+  readonly remove: (index: number) => void
 }
 
-function EntryFields({ param, entry, onChange, onRemove }: EntryFieldsProps) {
+/** A list may name every model: typing in one entry renders no other. */
+const EntryFields = memo(function EntryFields(props: EntryFieldsProps) {
+  const { param, index, entry, set, remove } = props
   const t = useMessages(messages)
+  const onChange = (change: Partial<EntryDraft>) => set(index, { ...entry, ...change })
   const error = useFieldErrors()(param, true)
   return (
     <>
@@ -93,7 +104,7 @@ function EntryFields({ param, entry, onChange, onRemove }: EntryFieldsProps) {
             onChange(isFirst ? { ...change, prices: [NEW_PRICE] } : change)
           }}
         />
-        <RemoveRow onRemove={onRemove} />
+        <RemoveRow onRemove={() => remove(index)} />
       </CheckedRow>
       {entry.kind === 'prices' ? (
         <PriceRows
@@ -106,7 +117,7 @@ function EntryFields({ param, entry, onChange, onRemove }: EntryFieldsProps) {
       ) : null}
     </>
   )
-}
+})
 
 interface RuleFieldsProps {
   readonly param: string

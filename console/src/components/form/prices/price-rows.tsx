@@ -1,6 +1,8 @@
 /** Form rows for prices, which can be added and removed. */
 import { Select, Stack, Text, TextInput } from '@mantine/core'
+import { memo } from 'react'
 import { UNITS } from '../../../../../server/base/lib/units.ts'
+import { useStable } from '../../../lib/hooks/use-stable.ts'
 import { useMessages } from '../../../lib/i18n.tsx'
 import { CheckedRow } from '../../fields/checked-row.tsx'
 import { usePriceWords } from '../../prices/price-words.ts'
@@ -30,6 +32,8 @@ interface PriceRowsProps extends RowsProps<PriceDraft> {
 
 /** Prices, or the costs of a route. */
 export function PriceRows({ param, title, act, rows, onChange }: PriceRowsProps) {
+  const set = useStable((index: number, row: PriceDraft) => onChange(replaceAt(rows, index, row)))
+  const remove = useStable((index: number) => onChange(rows.filter((_, at) => at !== index)))
   return (
     <Stack gap="xs">
       <Text fw={600} size="sm">
@@ -40,9 +44,10 @@ export function PriceRows({ param, title, act, rows, onChange }: PriceRowsProps)
           // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place while it is edited
           key={index}
           param={`${param}[${index}]`}
+          index={index}
           row={row}
-          onChange={(change) => onChange(replaceAt(rows, index, { ...row, ...change }))}
-          onRemove={() => onChange(rows.filter((_, at) => at !== index))}
+          set={set}
+          remove={remove}
         />
       ))}
       <AddRow label={act} onAdd={() => onChange([...rows, NEW_PRICE])} />
@@ -52,13 +57,16 @@ export function PriceRows({ param, title, act, rows, onChange }: PriceRowsProps)
 
 interface PriceRowProps {
   readonly param: string
+  readonly index: number
   readonly row: PriceDraft
-  readonly onChange: (change: Partial<PriceDraft>) => void
-  readonly onRemove: () => void
+  readonly set: (index: number, row: PriceDraft) => void
+  readonly remove: (index: number) => void
 }
 
-function PriceRow({ param, row, onChange, onRemove }: PriceRowProps) {
+/** A model has up to two hundred: typing in one renders no other. */
+const PriceRow = memo(function PriceRow({ param, index, row, set, remove }: PriceRowProps) {
   const t = useMessages(messages)
+  const onChange = (change: Partial<PriceDraft>) => set(index, { ...row, ...change })
   const words = usePriceWords()
   const { unit, amount, per, when } = row
   const conditions = toConditions(when)
@@ -95,7 +103,7 @@ function PriceRow({ param, row, onChange, onRemove }: PriceRowProps) {
         value={per}
         onChange={(text) => onChange({ per: text })}
       />
-      <RemoveRow onRemove={onRemove} />
+      <RemoveRow onRemove={() => remove(index)} />
       <ConditionFields
         param={`${param}.when`}
         rows={when}
@@ -109,7 +117,7 @@ function PriceRow({ param, row, onChange, onRemove }: PriceRowProps) {
       ) : null}
     </CheckedRow>
   )
-}
+})
 
 interface SmallFieldProps {
   readonly param: string
