@@ -138,6 +138,8 @@ describe('operators', { skip: noBrowser }, () => {
   test('other users cannot open the pages', async () => {
     const { page } = await stage.signedIn('/operator/accounts', { role: 'owner' })
     await page.getByText('Page not found').waitFor()
+    // The way on is to their own pages.
+    await page.getByRole('link', { name: 'API keys' }).waitFor()
     await page.context().close()
   })
 })

@@ -1,15 +1,16 @@
 /** Switches between the pages of an account and those of the operators. */
 import { Link, useLocation } from '@tanstack/react-router'
 import { useMessages } from '../../lib/i18n.tsx'
-import { isOperatorPath } from '../../lib/session.tsx'
+import { isOperatorPath, useSession } from '../../lib/session.tsx'
 import { messages } from '../messages.ts'
 import type { Area } from '../pages.ts'
 import classes from './workspace-switch.module.css'
 
-/** Returns the workspace of the page that is shown. */
+/** Returns the workspace of the page that is shown; customers have one, even on a wrong link. */
 export function useArea(): Area {
   const { pathname } = useLocation()
-  return isOperatorPath(pathname) ? 'operator' : 'customer'
+  const { user } = useSession().session
+  return user.operator && isOperatorPath(pathname) ? 'operator' : 'customer'
 }
 
 export function WorkspaceSwitch() {
