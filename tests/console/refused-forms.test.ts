@@ -43,6 +43,8 @@ describe('forms', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Create key' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Name').fill('typed')
+    // A click beside the dialog does not throw it away.
+    await page.mouse.click(5, 400)
     const limit = dialog.getByLabel('Spend limit')
     await limit.fill('a lot')
     await dialog.getByRole('button', { name: 'Create key' }).click()

@@ -4,7 +4,7 @@ import { useBlocker } from '@tanstack/react-router'
 import { type ReactNode, useLayoutEffect, useRef } from 'react'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from '../messages.ts'
-import { useIsOnTop } from '../state/on-top.ts'
+import { useCloseBeside, useIsOnTop } from '../state/on-top.ts'
 
 interface DialogProps {
   readonly isOpen: boolean
@@ -25,6 +25,7 @@ export function Dialog(props: DialogProps) {
   const content = useRef<HTMLDivElement>(null)
   // A click outside, Escape, "back" and a reload would lose it.
   const isKept = isOpen && (isSticky || isBusy)
+  const { onInput, onClickBeside } = useCloseBeside(onClose)
   useBlocker({
     shouldBlockFn: () => true,
     enableBeforeUnload: isOpen && isSticky,
@@ -40,7 +41,9 @@ export function Dialog(props: DialogProps) {
       onClose={onClose}
       title={title}
       size={size}
-      closeOnClickOutside={!isKept}
+      closeOnClickOutside={false}
+      overlayProps={{ backgroundOpacity: 0.4, ...(isKept ? {} : { onClick: onClickBeside }) }}
+      onInput={onInput}
       closeOnEscape={!isKept && isOnTop}
       attributes={{ header: { role: 'presentation' } }}
       closeButtonProps={{ 'aria-label': t('close'), disabled: isBusy }}
