@@ -60,6 +60,9 @@ describe('the usage page', { skip: noBrowser }, () => {
     assert.equal(await isWider.count(), 0)
     await page.getByRole('textbox', { name: 'Request' }).fill('req_none')
     await isWider.waitFor()
+    await page.getByRole('combobox', { name: 'Key' }).fill(stage.key.id.slice(4, 12))
+    await page.getByRole('option').click()
+    await page.waitForURL((url) => url.searchParams.get('key') === stage.key.id)
     await page.context().close()
   })
 

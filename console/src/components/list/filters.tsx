@@ -1,5 +1,5 @@
 /** Filters above a list. Their values are kept in the URL: see lib/url-state. */
-import { Select, TextInput } from '@mantine/core'
+import { isOptionsGroup, type OptionsFilter, Select, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { type ReactNode, useState } from 'react'
 import { useMessages } from '../../lib/i18n.tsx'
@@ -10,6 +10,14 @@ import classes from './filters.module.css'
 const PAUSE_MS = 300
 /** Options that are shown at once; typing finds the others. */
 const OPTIONS_SHOWN = 200
+
+/** Finds a choice by its value too, as the gateway does: a label does not show the id of a key. */
+export const byLabelOrValue: OptionsFilter = ({ options, search, limit }) => {
+  const text = search.trim().toLowerCase()
+  const isFound = ({ label, value }: { readonly label: string; readonly value: unknown }) =>
+    `${label}\n${value}`.toLowerCase().includes(text)
+  return options.filter((one) => !isOptionsGroup(one) && isFound(one)).slice(0, limit)
+}
 
 export function Filters({ children }: { readonly children: ReactNode }) {
   return <div className={classes.filters}>{children}</div>
@@ -33,7 +41,7 @@ export function SelectFilter({ label, value, options, onChange, onSearch }: Sele
       size="xs"
       clearable
       searchable={onSearch !== undefined || options.length > 8}
-      {...(onSearch ? { onSearchChange: onSearch } : {})}
+      {...(onSearch ? { onSearchChange: onSearch, filter: byLabelOrValue } : {})}
       limit={OPTIONS_SHOWN}
       data={[...options]}
       value={value || null}

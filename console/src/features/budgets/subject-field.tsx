@@ -2,6 +2,7 @@
 import { Autocomplete, Select } from '@mantine/core'
 import { useKeyChoice } from '../../components/fields/use-key-choice.ts'
 import { useFieldError } from '../../components/form/checked-form.tsx'
+import { byLabelOrValue } from '../../components/list/filters.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdmin } from '../../lib/use-admin.ts'
@@ -46,6 +47,7 @@ function KeyField({ draft, onChange }: SubjectFieldProps) {
       searchable
       data={options.filter(({ value, isReplaced }) => !isReplaced || value === draft.subject)}
       onSearchChange={onSearch}
+      filter={byLabelOrValue}
       error={error}
       value={draft.subject || null}
       onChange={(key) => onChange(key ?? '')}
