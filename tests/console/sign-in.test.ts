@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { noBrowser } from '../support/browser.ts'
-import { keepToasts, openPage } from './support/browser.ts'
+import { expectAccessible, keepToasts, openPage } from './support/browser.ts'
 import { type ConsoleStage, PASSWORD, startConsoleStage } from './support/stage.ts'
 
 const ENDED = /^Your session has ended/
@@ -50,6 +50,8 @@ describe('signing in and out', { skip: noBrowser }, () => {
     const { page } = await stage.signedIn('/keys')
     await page.getByRole('heading', { name: 'API keys' }).waitFor()
     await page.getByRole('button', { name: 'Your menu' }).click()
+    await page.locator('[role=menu]:focus, [role=menu] :focus').waitFor()
+    await expectAccessible(page)
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     assert.equal(await page.getByText(ENDED).count(), 0)

@@ -69,6 +69,8 @@ export const theme = createTheme({
     PasswordInput: { defaultProps: { size: 'sm' } },
     NumberInput: { defaultProps: { size: 'sm' } },
     Select: { defaultProps: { size: 'sm', checkIconPosition: 'right' } },
+    // It is focusable, and a menu may contain only items.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     Modal: { defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.4 } } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
   },

@@ -116,15 +116,15 @@ export function ColumnChoice({ names, onChange }: ColumnChoiceProps) {
     onChange(text === SHOWN.join(',') ? '' : text)
   }
   return (
-    <Popover position="bottom-end" withinPortal>
+    <Popover position="bottom-end" withinPortal trapFocus>
       <Popover.Target>
         <Button variant="default" leftSection={<Icon name="filter" size={16} />}>
           {t('columns')}
         </Button>
       </Popover.Target>
-      <Popover.Dropdown>
+      <Popover.Dropdown aria-label={t('columns')}>
         <Checkbox.Group aria-label={t('columns')} value={[...names]} onChange={choose}>
-          <Stack gap={6}>
+          <Stack gap="xs">
             {NAMES.map((name) => (
               <Checkbox key={name} size="xs" value={name} label={t(name)} />
             ))}
