@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { noBrowser } from '../support/browser.ts'
+import { until } from '../support/until.ts'
 import { expectAccessible, keepToasts, openPage } from './support/browser.ts'
 import { type ConsoleStage, PASSWORD, startConsoleStage } from './support/stage.ts'
 
@@ -149,7 +150,14 @@ describe('signing in and out', { skip: noBrowser }, () => {
     await signInElsewhere(other.email)
     await cover.waitFor({ state: 'detached' })
     await form.waitFor()
-    assert.equal(await form.getByLabel('Budget', { exact: false }).inputValue(), '')
+    const amount = form.getByLabel('Budget', { exact: false })
+    assert.equal(await amount.inputValue(), '')
+    await amount.fill('13')
+    // A third person signs in in another tab; this one is shown again.
+    const third = await stage.createPerson()
+    await stage.sql`update console_session set person_id = ${third.id}`
+    await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))")
+    await until('an empty form', async () => (await amount.inputValue()) === '')
     await page.context().close()
     const second = await endWhileTyping()
     await second.cover.getByRole('button', { name: 'Discard' }).click()

@@ -1,12 +1,13 @@
 /** Shows the shell to a signed-in user; redirects others to the sign-in page. */
 import { Center, Loader } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { ErrorState } from '../components/state/error-state.tsx'
 import { ApiError, callAdmin } from '../lib/api.ts'
 import { useLanguage } from '../lib/i18n.tsx'
 import { loadFiles } from '../lib/new-build.ts'
 import { SessionProvider } from '../lib/session.tsx'
+import { leavePage } from '../lib/session-end.ts'
 import { Shell } from './frame/shell.tsx'
 import { ToSignIn } from './to-sign-in.tsx'
 
@@ -30,12 +31,25 @@ async function readSession(signal: AbortSignal) {
   return { session, demo }
 }
 
+/** Leaves the page of a person once another one has signed in, in another tab of the browser. */
+function useOnePerson(personId: string | undefined): void {
+  const client = useQueryClient()
+  const last = useRef(personId)
+  useEffect(() => {
+    if (personId === undefined) return
+    if (last.current !== undefined && last.current !== personId) leavePage(client)
+    last.current = personId
+  }, [personId, client])
+}
+
 export function SignedIn() {
   const session = useQuery({
     queryKey: ['GET /session'],
     queryFn: ({ signal }) => readSession(signal),
     staleTime: 60_000,
+    refetchOnWindowFocus: 'always',
   })
+  useOnePerson(session.data?.session.user.id)
   const [wasSignedIn, setSignedIn] = useState(false)
   if (session.data && !wasSignedIn) setSignedIn(true)
   const { suggest } = useLanguage()
