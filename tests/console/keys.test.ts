@@ -169,6 +169,9 @@ describe('API keys', { skip: noBrowser }, () => {
     await page.locator('tbody button').first().click()
     await page.getByRole('link', { name: 'Show calls' }).waitFor()
     assert.equal(await page.getByRole('button', { name: 'Rotate' }).count(), 0)
+    await page.goto(`${stage.console}/budgets?add=new`)
+    await page.getByRole('table', { name: 'Budgets' }).waitFor()
+    assert.equal(await page.getByRole('dialog').count(), 0, 'no form for those who cannot save it')
     await page.context().close()
   })
 

@@ -61,7 +61,7 @@ export function Page() {
       emptyAction={create}
     >
       <BudgetDrawer id={list.openId} onClose={list.close} />
-      <DetailDrawer isOpen={url.values.add !== ''} title={t('create')} onClose={close}>
+      <DetailDrawer isOpen={isOwner && url.values.add !== ''} title={t('create')} onClose={close}>
         <BudgetCreation
           keyId={list.filters.key}
           onCreated={(id) => url.push({ add: '', id })}
