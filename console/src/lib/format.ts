@@ -52,16 +52,28 @@ interface MoneyOptions {
  */
 export function formatMoney(amount: string, { currency, language, places }: MoneyOptions): string {
   if (!isDecimal(amount)) return amount
-  const style =
-    places === undefined
-      ? { minimumFractionDigits: 2, maximumFractionDigits: PLACES_MAX }
-      : { minimumFractionDigits: places, maximumFractionDigits: places }
+  const least = Math.max(places ?? 2, ownPlaces(currency))
+  const most = places === undefined ? PLACES_MAX : least
+  const style = { minimumFractionDigits: least, maximumFractionDigits: most }
   const format = currencyFormat(currency, language, style)
   if (isZero(amount)) return format('0')
-  const smallest = 10 ** -(places ?? PLACES_MAX)
+  const smallest = 10 ** -most
   if (Math.abs(Number(amount)) >= smallest) return format(amount)
   const isNegative = amount.startsWith('-')
   return isNegative ? `> ${format(`${-smallest}`)}` : `< ${format(`${smallest}`)}`
+}
+
+/** Decimal places of the currency's coins, where they are more than two: a dinar has 1,000 fils. */
+function ownPlaces(currency: string): number {
+  try {
+    const { maximumFractionDigits = 0 } = numberFormat('en', {
+      style: 'currency',
+      currency,
+    }).resolvedOptions()
+    return maximumFractionDigits
+  } catch {
+    return 0
+  }
 }
 
 /** Returns `places`, or those of charges for an amount that is too small for them. */

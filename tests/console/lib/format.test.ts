@@ -28,6 +28,10 @@ test('amounts are shown to the last digit, without a float on the way', () => {
 test('currencies have their sign; an operator’s own keep their name', () => {
   assert.equal(formatMoney('5', { currency: 'CNY', language: 'zh' }), '¥5.00')
   assert.equal(formatMoney('5', { currency: 'CREDITS', language: 'en' }), '5.00 CREDITS')
+  const coins = ['KWD', 'JPY', 'CREDITS'].map((currency) =>
+    formatMoney('1234.567', { currency, language: 'en', places: 2 }),
+  )
+  assert.deepEqual(coins, ['KWD\u00a01,234.567', 'JPY\u00a01,234.57', '1,234.57 CREDITS'])
 })
 
 test('a text that is not an amount is shown unchanged', () => {
