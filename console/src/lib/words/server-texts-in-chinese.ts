@@ -105,6 +105,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'the request did not arrive in time': '请求未能及时到达',
   'the service is temporarily unavailable, please try again': '服务暂时不可用，请重试',
   'the vendor answered a redirect': '供应商返回了重定向',
+  'this account has already redeemed this code': '此账户已兑换过此兑换码',
   'this code has already been used': '此兑换码已被使用',
   'this code has expired': '此兑换码已过期',
   'this code is no longer valid': '此兑换码已失效',

@@ -80,6 +80,8 @@ export async function redeemCode(
   return await withTransaction(sql, async (transaction) => {
     const row = await lockCode(transaction, hashCode(code))
     if (!row) throw new UnknownCode('unknown code: check each character')
+    // After an answer that was lost, the second try says where the money is.
+    if (row.account_id === accountId) throw new OperatorError(REFUSALS.own)
     if (row.state !== 'open') throw new OperatorError(REFUSALS[row.state])
     const balance = await readBalance(transaction, accountId)
     if (balance?.currency !== row.currency) {
@@ -101,7 +103,8 @@ export async function redeemCode(
   })
 }
 
-const REFUSALS: Readonly<Record<Exclude<RedeemCodeRow['state'], 'open'>, string>> = {
+const REFUSALS: Readonly<Record<Exclude<RedeemCodeRow['state'], 'open'> | 'own', string>> = {
+  own: 'this account has already redeemed this code',
   used: 'this code has already been used',
   voided: 'this code is no longer valid',
   expired: 'this code has expired',
