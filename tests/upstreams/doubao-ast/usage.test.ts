@@ -58,6 +58,19 @@ test('usage is whole once it is stated for all of the audio', () => {
   assert.equal(counter.isWhole(5_900), false, 'the last sentence may come behind the end')
 })
 
+test('running totals are whole once the last is for all of the audio', () => {
+  const counter = createUsageCounter()
+  for (const [durationMs, quantity] of [
+    [2_000, 13],
+    [4_000, 25],
+  ] as const) {
+    const units = ['input_audio_tokens', 'output_text_tokens']
+    counter.add({ durationMs, items: units.map((unit) => ({ unit, quantity })) })
+  }
+  assert.equal(counter.isWhole(4_900), false)
+  assert.equal(counter.isWhole(4_000), true)
+})
+
 test('speech and text are both output', () => {
   const counter = createUsageCounter()
   counter.add({

@@ -32,6 +32,9 @@ export function createUsageCounter(): UsageCounter {
   let sum = NOTHING
   let last = NOTHING
   let isRising = true
+  // Increments never add up to more than the audio sent; running totals do.
+  const stated = (sentMs: number): Sum =>
+    isRising && sum.durationMs > sentMs + SLACK_MS ? last : sum
   return {
     add(billing) {
       const next = readBilling(billing)
@@ -49,9 +52,7 @@ export function createUsageCounter(): UsageCounter {
       }
     },
     read(sentMs) {
-      // Increments never add up to more than the audio sent; running totals do.
-      const isTotal = isRising && sum.durationMs > sentMs + SLACK_MS
-      const { input, output } = isTotal ? last : sum
+      const { input, output } = stated(sentMs)
       if (input === undefined && output === undefined) return undefined
       return {
         ...(input === undefined ? {} : { input_token: Math.ceil(input) }),
@@ -59,7 +60,7 @@ export function createUsageCounter(): UsageCounter {
       }
     },
     isWhole(sentMs) {
-      const { input, output, durationMs } = sum
+      const { input, output, durationMs } = stated(sentMs)
       return input !== undefined && output !== undefined && durationMs >= sentMs
     },
   }
