@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseAmount } from '../../../server/base/lib/money.ts'
-import type { Model } from '../../../server/money/catalog/catalog.ts'
+import type { Facts, Model } from '../../../server/money/catalog/catalog.ts'
 import type { RelayReport } from '../../../server/wire/dialects/relay.ts'
 import { type ChargeInput, computeCharge } from '../../../server/work/pipeline/price/charge.ts'
-import type { HoldEstimate } from '../../../server/work/pipeline/price/hold-estimate.ts'
+import { boundHold, type HoldEstimate } from '../../../server/work/pipeline/price/hold-estimate.ts'
 
 const model: Model = {
   id: 'm',
@@ -159,6 +159,28 @@ const BY_COST: Model = {
   currency: 'USD',
   prices: [...model.prices, COST],
 }
+
+test('a way of being served that has no price is held at the usual one if a cost is stated', () => {
+  const usual = boundHold(BY_COST, HELD)
+  assert.ok(usual > 0n)
+  const heldFor = (prices: Model['prices'], facts: Facts) =>
+    boundHold({ ...BY_COST, prices }, { ...HELD, alternatives: [facts] })
+  for (const facts of [
+    { service_tier: 'flex' },
+    { service_tier: 'turbo', thinking: 'on' },
+    { speed: 'fast', region: 'us' },
+  ] as readonly Facts[]) {
+    assert.equal(heldFor(BY_COST.prices, facts), usual)
+    assert.equal(heldFor(model.prices, facts), 0n, 'such a request is refused')
+  }
+  const when = { service_tier: 'flex' }
+  const flex = model.prices.map((entry) => ({
+    ...entry,
+    amountNanos: entry.amountNanos * 2n,
+    when,
+  }))
+  assert.equal(heldFor([...BY_COST.prices, ...flex], when), 2n * usual)
+})
 
 test('a stated cost has everything in it, also what has no unit', () => {
   const statedCost = { nanos: 70n, currency: 'USD' }

@@ -9,6 +9,7 @@ import {
   priceUpperBound,
 } from '../../../money/catalog/price/price.ts'
 import type { Ceiling } from './ceiling.ts'
+import { findUnsold } from './dimensions.ts'
 
 /** The expected quantities of a request, and the ways in which it may be served. */
 export interface HoldEstimate {
@@ -33,7 +34,8 @@ export function boundHold(
   estimate: HoldEstimate,
 ): Nanos {
   if (free) return 0n
-  const { quantities, alternatives, channels, works = [] } = estimate
+  const { quantities, channels, works = [] } = estimate
+  const alternatives = waysOf(prices, estimate)
   let total = priceUpperBound(prices, quantities, alternatives, channels)
   for (const work of works) {
     total += priceUpperBound(prices, work.quantities, [work.facts], channels)
@@ -47,7 +49,8 @@ export function explainHold(
   estimate: HoldEstimate,
 ): readonly PriceLine[] {
   if (free) return []
-  const { quantities, alternatives, channels, works = [] } = estimate
+  const { quantities, channels, works = [] } = estimate
+  const alternatives = waysOf(prices, estimate)
   const lines = [...explainUpperBound(prices, quantities, alternatives, channels).lines]
   for (const work of works) {
     const { model } = work.facts
@@ -55,4 +58,21 @@ export function explainHold(
     lines.push(...own.map((line) => (typeof model === 'string' ? { ...line, model } : line)))
   }
   return lines
+}
+
+const USUAL: Facts = { service_tier: 'standard', speed: 'standard', region: 'global' }
+
+/**
+ * Returns the ways in which the request may be served. A vendor that states the cost of each call
+ * is sold in ways that no other price names: these are held at the usual prices too.
+ */
+function waysOf(
+  prices: Model['prices'],
+  { quantities, alternatives, channels }: HoldEstimate,
+): readonly Facts[] {
+  if (!prices.some(({ unit }) => unit === 'vendor_cost')) return alternatives
+  return alternatives.flatMap((facts) => {
+    const isSold = channels.every((of) => !findUnsold(prices, quantities, { ...of, ...facts }))
+    return isSold ? [facts] : [facts, { ...facts, ...USUAL }]
+  })
 }
