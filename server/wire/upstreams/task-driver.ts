@@ -29,7 +29,7 @@ export interface TaskOrder<Settings> {
 export interface PreparedTask {
   /** Upper bounds, in every unit that a price may name. */
   readonly quantities: Quantities
-  /** What the task may amount to, where `quantities` follow a length that a header states. */
+  /** The most of each unit, where `quantities` follow a length that a header states. */
   readonly most?: Quantities
   readonly facts: TaskFacts
   /**

@@ -7,6 +7,7 @@ import type { PriceEntry } from '../../../server/money/catalog/catalog.ts'
 import { priceCharge } from '../../../server/money/catalog/price/price.ts'
 import type { RelayReport } from '../../../server/wire/dialects/relay.ts'
 import type { BillableCall } from '../../../server/work/pipeline/hold/take-hold.ts'
+import type { ChargeLine } from '../../../server/work/pipeline/price/charge.ts'
 import { withListAmounts } from '../../../server/work/pipeline/price/list-amount.ts'
 import { priceEnd, withoutUnstated } from '../../../server/work/pipeline/price-end.ts'
 import type { UsableRoute } from '../../../server/work/pipeline/request/find-routes.ts'
@@ -110,7 +111,7 @@ test('each pass of one model has its own amount at the base prices', () => {
   const prices = [...PRICES, ...others]
   const { lines, totalNanos } = priceCharge(prices, { input_token: 5 }, {}, {}, passes)
   const base = prices.map((one) => ({ ...one, amountNanos: one.amountNanos * 2n }))
-  const charge = { nanos: totalNanos, lines }
+  const charge: { nanos: bigint; lines: readonly ChargeLine[] } = { nanos: totalNanos, lines }
   const listed = withListAmounts(charge, base, { facts: {}, channelFacts: {} })
   assert.deepEqual(
     listed.lines.map(({ list_amount: amount = '' }) => (parseAmount(amount) ?? 0n) / 2n),
