@@ -25,7 +25,7 @@ import type { LoopWatch } from './open-telemetry.ts'
 import type { Readiness } from './ready.ts'
 import type { StorageWatch } from './watch-storage.ts'
 
-/** For aborted calls to settle: up to three seconds to count the text of their answers, and more. */
+/** For aborted calls to settle: counting the text of their answers takes up to three seconds. */
 const ABORT_MS = 8_000
 /** For polls of vendors: the process that takes over their leases repeats them. */
 const SETTLE_WAIT_MS = 5_000
