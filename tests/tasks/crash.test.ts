@@ -76,15 +76,15 @@ describe('killed at a named line', () => {
       await gateway.exited
     }
     vendor.advance = true
+    const healthy = await stage.start({ ROLE: 'api' })
     for (const name of WORKING) {
-      const healthy = await stage.start({ ROLE: 'api' })
       assert.equal((await create(healthy, name)).status, 200)
-      await healthy.stop(2_000)
       const worker = await stage
         .start({ ROLE: 'worker', TRIBUTARY_FAIL: name })
         .catch(() => undefined)
       await worker?.exited
     }
+    await healthy.stop(2_000)
     await endLeases(stage.sql)
     const survivor = await stage.start()
     await untilAllEnded()
