@@ -15,7 +15,11 @@ import type { OpenedCallbacks } from './open-callbacks.ts'
 import type { OpenedOutbound } from './open-outbound.ts'
 import type { OpenedSignIn } from './open-sign-in.ts'
 
-/** Demo mode requires an embedded database that has no channels other than the simulators'. */
+/**
+ * Demo mode requires an embedded database that has no channels other than the simulators'. A
+ * channel that cannot be used, for want of a variable or of the secret key, is one all the same:
+ * in a demo, operators need no second factor, and whoever is on the machine needs no password.
+ */
 export async function maybeDemo(parts: {
   readonly config: Config
   readonly database: OpenedDatabase
@@ -30,7 +34,7 @@ export async function maybeDemo(parts: {
   readonly log: Log
 }): Promise<Demo | undefined> {
   const { config, database, catalog } = parts
-  const hasOnlySimulators = () => [...catalog.snapshot().channels.keys()].every(isSimulator)
+  const hasOnlySimulators = () => catalog.activeChannels().every(isSimulator)
   if (database.kind !== 'embedded' || !hasOnlySimulators()) {
     await tidyUp(parts)
     return undefined

@@ -12,7 +12,7 @@ const OWN = {
     {
       id: 'own',
       upstream: 'openai-compatible',
-      settings: { base_url: 'http://127.0.0.1:1/v1', api_key: 'k' },
+      settings: { base_url: 'http://127.0.0.1:1/v1', api_key: 'env:OWN_KEY' },
     },
   ],
   models: [{ id: 'own-chat', type: 'chat', free: true, routes: [{ channel: 'own' }] }],

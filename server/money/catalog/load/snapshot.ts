@@ -32,6 +32,8 @@ export interface Catalog {
   snapshot(): CatalogSnapshot
   /** Returns why an active channel cannot be used, or undefined if it can or is not active. */
   problemOf(channelId: string): string | undefined
+  /** Returns the ids of all active channels: usable, paused, and those that cannot be used. */
+  activeChannels(): readonly string[]
   /** Returns the ids of active channels that cannot be used, without those that are paused. */
   brokenChannels(): readonly string[]
   /**
@@ -93,8 +95,7 @@ export async function createCatalog(options: CatalogOptions): Promise<Catalog> {
     return current
   }
 
-  const timer = setInterval(refreshQuietly, options.pollMs ?? POLL_MS)
-  timer.unref()
+  const timer = setInterval(refreshQuietly, options.pollMs ?? POLL_MS).unref()
   const listening = sql
     .listen(NOTIFICATIONS, refreshQuietly, refreshQuietly)
     .catch(
@@ -104,6 +105,7 @@ export async function createCatalog(options: CatalogOptions): Promise<Catalog> {
   return {
     snapshot,
     problemOf: (channelId) => current.problems.get(channelId)?.reason,
+    activeChannels: () => [...current.channels.keys(), ...current.problems.keys()],
     brokenChannels: () =>
       [...current.problems].flatMap(([id, { isPaused }]) => (isPaused ? [] : [id])),
     refresh,
