@@ -1,5 +1,6 @@
 /** Parsers of command line options; each error says which values are accepted. */
 import { InvalidArgumentError } from 'commander'
+import { z } from 'zod'
 import {
   MEMBER_ROLES,
   type MemberRole,
@@ -99,12 +100,27 @@ export function seconds(text: string): number {
   return Number(digits ?? 0) * (SECONDS[unit] ?? 1)
 }
 
-/** Parses a day, a time, or a duration from now. */
-export function parseTimeOption(text: string): Date {
-  if (DURATION.test(text)) return new Date(Date.now() + seconds(text) * 1000)
+const TIME = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/
+
+/** Parses the end of something: a day (its beginning in UTC), a time, or a duration from now. */
+export function parseExpiryOption(text: string): Date {
+  return parseMoment(text, 'from now', 1)
+}
+
+/** Parses when something was: a day (its beginning in UTC), a time, or a duration before now. */
+export function parsePastOption(text: string): Date {
+  return parseMoment(text, 'ago', -1)
+}
+
+function parseMoment(text: string, words: 'from now' | 'ago', direction: 1 | -1): Date {
+  if (DURATION.test(text)) return new Date(Date.now() + direction * seconds(text) * 1000)
+  const [, day] = TIME.exec(text) ?? []
   const parsed = new Date(text)
-  if (!/^\d{4}-\d{2}-\d{2}/.test(text) || Number.isNaN(parsed.getTime())) {
-    throw new InvalidArgumentError('Write 2030-12-31, 2030-12-31T08:00:00Z, or 30d for 30 days.')
+  // Date alone takes 31 November for 1 December.
+  if (!z.iso.date().safeParse(day).success || Number.isNaN(parsed.getTime())) {
+    throw new InvalidArgumentError(
+      `Write 2030-12-31, 2030-12-31T08:00:00Z, or 30d for 30 days ${words}.`,
+    )
   }
   return parsed
 }

@@ -57,7 +57,9 @@ test('a wrong command line exits with 2 and says what is wrong', async () => {
     [['key', 'create'], /required option '--account <account>'/],
     [['account', 'create', '--name', 'x', '--balance', '1e3'], /Write a decimal such as 12\.5/],
     [['account', 'create', '--name', 'x', '--balance', '-1'], /It cannot be negative/],
-    [['key', 'update', 'k', '--expires', 'soon'], /Write 2030-12-31/],
+    [['key', 'update', 'k', '--expires', 'soon'], /Write 2030-12-31.* 30 days from now/],
+    [['key', 'update', 'k', '--expires', '2030-02-30'], /Write 2030-12-31/],
+    [['usage', 'list', '--account', 'a', '--from', '2030-01-31T08:00'], /30d for 30 days ago/],
     [['key', 'rotate', 'k', '--overlap', '1 day'], /Write a duration/],
     [['account', 'limits', 'a', '--concurrent-calls', '0'], /whole number from 1/],
     [['credit', '--account', 'a', '--amount', '1', '--reason', 'r', '--kind', 'gift'], /choices/],
@@ -131,7 +133,9 @@ test('usage: the records of an account, and one of them explained', async (t) =>
   const { run: here, json, sql } = await openCommandLine(t)
   const { account, key } = await createCaller(sql)
   await spend(sql, { accountId: account.id, keyId: key.id, held: 10n, charged: 4n })
-  const [record] = await json('usage', 'list', '--account', account.id)
+  const [record, ...others] = await json('usage', 'list', '--account', account.id, '--from', '1h')
+  assert.deepEqual(others, [])
+  assert.deepEqual(await json('usage', 'list', '--account', account.id, '--to', '1h'), [])
   assert.deepEqual([record.held, record.charged], ['0.00000001', '0.000000004'])
   const shown = await json('usage', 'show', record.request_id)
   assert.deepEqual(

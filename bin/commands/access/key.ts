@@ -27,7 +27,7 @@ import {
   networkList,
   noneToNull,
   orNone,
-  parseTimeOption,
+  parseExpiryOption,
   positiveAmount,
   seconds,
 } from '../../lib/parse.ts'
@@ -71,7 +71,7 @@ function addContentOptions(command: Command): Command {
     .option(
       '--expires <when>',
       'a day such as 2030-12-31, or 30d, or none',
-      orNone(parseTimeOption),
+      orNone(parseExpiryOption),
     )
     .option(
       '--member <email>',

@@ -10,7 +10,7 @@ import {
   type TokenScope,
 } from '../../../server/api/sign-in/tokens/access-token-store.ts'
 import { createAccessToken, showToken } from '../../../server/api/sign-in/tokens/access-tokens.ts'
-import { type None, noneToNull, orNone, parseTimeOption, tokenScope } from '../../lib/parse.ts'
+import { type None, noneToNull, orNone, parseExpiryOption, tokenScope } from '../../lib/parse.ts'
 import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
 import { actor, withSession } from '../../lib/session.ts'
 
@@ -48,7 +48,7 @@ function addCreate(token: Command): void {
     .option(
       '--expires <when>',
       'a day such as 2030-12-31, or 30d, or none (default: 90d)',
-      orNone(parseTimeOption),
+      orNone(parseExpiryOption),
     )
     .option('--json', 'as JSON')
     .addHelpText(

@@ -12,7 +12,7 @@ import {
   selectUsage,
   type UsageSummary,
 } from '../../../server/money/usage/store.ts'
-import { parseTimeOption, whole } from '../../lib/parse.ts'
+import { parsePastOption, whole } from '../../lib/parse.ts'
 import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
 import { describeBasis, printAttempts, printLines } from '../../lib/print-usage.ts'
 import { withSession } from '../../lib/session.ts'
@@ -38,8 +38,8 @@ export function addUsageCommands(program: Command): void {
     .description('list the records of an account, newest first')
     .requiredOption('--account <account>', 'account of the calls')
     .option('--limit <n>', 'maximum number of records', whole, 50)
-    .option('--from <time>', 'only calls since this time', parseTimeOption)
-    .option('--to <time>', 'only calls before this time', parseTimeOption)
+    .option('--from <time>', 'only calls since this time', parsePastOption)
+    .option('--to <time>', 'only calls before this time', parsePastOption)
     .option('--model <id>', 'only this model')
     .option('--endpoint <name>', 'only this endpoint')
     .option('--key <id>', 'only this key')
@@ -49,7 +49,11 @@ export function addUsageCommands(program: Command): void {
       ),
     )
     .option('--json', 'as JSON')
-    .addHelpText('after', '\nExample:\n  tributary usage list --account acct_… --from 2030-01-01')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tributary usage list --account acct_… --from 2030-01-01\n' +
+        '  tributary usage list --account acct_… --from 7d',
+    )
     .action(list)
   usage
     .command('show <request>')

@@ -1,7 +1,7 @@
 /** `tributary webhook resend`: sends one delivery again, or those dropped in a period. */
 import type { Command } from 'commander'
 import { OperatorError } from '../../../server/base/lib/operator-error.ts'
-import { parseTimeOption } from '../../lib/parse.ts'
+import { parsePastOption } from '../../lib/parse.ts'
 import { printJson } from '../../lib/print.ts'
 import { recordAct, withSession } from '../../lib/session.ts'
 import { type JsonOption, openWebhooks, ownerOf, showOne, unknown } from './show-delivery.ts'
@@ -22,8 +22,8 @@ export function addResendCommand(webhook: Command): void {
     .command('resend [delivery]')
     .alias('redeliver')
     .description('resend one delivery, or all that were dropped in a period, through a gateway')
-    .option('--from <time>', 'dropped deliveries created at or after', parseTimeOption)
-    .option('--to <time>', 'and before; at most 24 hours later', parseTimeOption)
+    .option('--from <time>', 'dropped deliveries created at or after', parsePastOption)
+    .option('--to <time>', 'and before; at most 24 hours later', parsePastOption)
     .option('--account <account>', 'only this account')
     .option('--host <host>', 'only this receiver, with or without its port')
     .option('--dry-run', 'only count them')

@@ -12,7 +12,7 @@ import {
   findUnknownTasks,
   type UnknownTasks,
 } from '../../../server/work/tasks/recover/find-unknown.ts'
-import { parseTimeOption } from '../../lib/parse.ts'
+import { parsePastOption } from '../../lib/parse.ts'
 import { printJson, printTable, printTime } from '../../lib/print.ts'
 import { type CommandSession, withSession } from '../../lib/session.ts'
 
@@ -30,7 +30,7 @@ export function addTaskCommands(program: Command): void {
   task
     .command('unknown')
     .description('list vendors’ tasks that this database does not know; exit code 1 if any')
-    .requiredOption('--since <time>', 'time of the restored backup', parseTimeOption)
+    .requiredOption('--since <time>', 'time of the restored backup', parsePastOption)
     .option('--json', 'as JSON')
     .addHelpText(
       'after',

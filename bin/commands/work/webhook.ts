@@ -6,7 +6,7 @@ import { OperatorError } from '../../../server/base/lib/operator-error.ts'
 import { createGuard } from '../../../server/base/outbound/guard.ts'
 import type { WebhookSecret } from '../../../server/work/webhooks/secrets.ts'
 import type { DeliveryRow } from '../../../server/work/webhooks/store.ts'
-import { parseTimeOption, whole } from '../../lib/parse.ts'
+import { parsePastOption, whole } from '../../lib/parse.ts'
 import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
 import { type CommandSession, withSession } from '../../lib/session.ts'
 import { addResendCommand } from './resend.ts'
@@ -79,8 +79,8 @@ function addList(webhook: Command): void {
     .option('--task <task>', 'only this task')
     .addOption(new Option('--status <status>', 'only this status').choices(DELIVERY_STATES))
     .option('--host <host>', 'only this receiver, with or without its port')
-    .option('--from <time>', 'created at or after', parseTimeOption)
-    .option('--to <time>', 'created before', parseTimeOption)
+    .option('--from <time>', 'created at or after', parsePastOption)
+    .option('--to <time>', 'created before', parsePastOption)
     .option('--after <delivery>', 'the page after this delivery')
     .option('--limit <n>', 'maximum number', whole, 20)
     .option('--json', 'as JSON')
