@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { createSecretKey } from '../../server/base/lib/secrets/secrets.ts'
+import { createSecretBox, createSecretKey } from '../../server/base/lib/secrets/secrets.ts'
 import { openCommandLine, runWith } from './support.ts'
 
 const channel = {
@@ -153,14 +153,52 @@ test('rekey moves every secret to the newest key, and the old one can go', async
   assert.match(await show(fresh), /unreadable: sealed with key/)
   const both = { ...environment, SECRET_KEY: `${fresh},${old}` }
   const done = await runWith(both, ['rekey', '--json'])
-  assert.deepEqual(JSON.parse(done.out), { changed: 1, kept: 0 })
+  assert.deepEqual(JSON.parse(done.out), { changed: 1, kept: 0, dropped: 0 })
   const again = await runWith(both, ['rekey'])
   assert.equal(again.out, '0 secrets encrypted again, 1 had the newest key.\n')
   assert.match(await show(fresh), /api_key +••••-key/)
   const { code, err } = await run('rekey')
   assert.equal(code, 1)
   assert.match(err, /^tributary: sealed with key [0-9a-f]{8}, which SECRET_KEY does not hold: /)
-  assert.match(err, /set SECRET_KEY=NEW,OLD, the key used before as OLD\n$/)
+  assert.match(
+    err,
+    /set SECRET_KEY=NEW,OLD, the key used before as OLD; if that key is lost, --drop/,
+  )
+})
+
+test('rekey --drop-lost removes what a lost key sealed, and new secrets take its place', async (t) => {
+  const { run, json, file, folder, sql, environment } = await openCommandLine(t)
+  const shop = file('shop.json', { channels: [channel] })
+  await run('apply', shop)
+  const { id: account } = await json('account', 'create', '--name', 'Ann', '--balance', '5')
+  const before = await json('webhook', 'rotate', '--account', account)
+  const signing = (await run('checkpoint', 'public-key')).out
+  assert.equal((await run('checkpoint', '--out', `${folder}/before.json`)).code, 0)
+  await json('user', 'create', '--email', 'kim@example.com', '--name', 'Kim')
+  const sealed = createSecretBox([createSecretKey()]).seal('x', 'y')
+  await sql`update person set totp_secret = ${sealed}`
+  await sql`
+    insert into identity_provider (id, name, issuer, client_id, client_secret)
+    values ('idp_1', 'Acme', 'https://login.example.com', 'c', ${sealed})`
+  const lost = { ...environment, SECRET_KEY: createSecretKey() }
+  const on = (...words: string[]) => runWith(lost, words)
+  assert.equal((await run('backup', '--to', `${folder}/copy`)).code, 0)
+  const refused = await on('restore', '--from', `${folder}/copy`, '--verify')
+  assert.match(refused.err, /does not open 6 of the 6 secrets .*client secrets of sign-in provider/)
+  assert.match((await on('rekey')).err, /--drop-lost removes what it sealed\n$/)
+  const done = JSON.parse((await on('rekey', '--drop-lost', '--json')).out)
+  assert.deepEqual(done, { changed: 0, kept: 0, dropped: 5 })
+  assert.match((await on('rekey')).out, /^0 secrets encrypted again, 2 had the newest key\.\n$/)
+  assert.match((await on('channel', 'show', 'main')).out, /base_url +https:/)
+  assert.match((await on('apply', shop)).out, /^~ channel main \(settings\)$/m)
+  assert.match((await on('channel', 'show', 'main')).out, /api_key +••••-key/)
+  const shown = JSON.parse((await on('webhook', 'secret', '--account', account, '--json')).out)
+  assert.notEqual(shown.secret, before.secret)
+  assert.equal(shown.previous_valid_until, null)
+  assert.equal((await sql`select from person where totp_secret is not null`).length, 0)
+  assert.notEqual((await on('checkpoint', 'public-key')).out, signing)
+  assert.equal((await on('checkpoint', '--out', `${folder}/after.json`)).code, 0)
+  assert.equal((await on('audit')).code, 0)
 })
 
 test('routes is the table of contents of the API', async (t) => {

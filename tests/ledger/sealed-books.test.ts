@@ -348,9 +348,9 @@ describe('sealed books', () => {
     await assert.rejects(rekeySigningKeys(sql, createSecretBox([createSecretKey()])))
     const [row] = await sql`select private_key from ledger_signing_key`
     assert.ok(!row?.private_key.toString('latin1').includes('PRIVATE KEY'))
-    assert.deepEqual(await rekeySigningKeys(sql, box), { changed: 0, kept: 1 })
+    assert.deepEqual(await rekeySigningKeys(sql, box), { changed: 0, kept: 1, dropped: 0 })
     const both = createSecretBox([createSecretKey(), SECRET_KEY])
-    assert.deepEqual(await rekeySigningKeys(sql, both), { changed: 1, kept: 0 })
+    assert.deepEqual(await rekeySigningKeys(sql, both), { changed: 1, kept: 0, dropped: 0 })
     assert.equal((await writeCheckpoint(sql, both, '2')).public_key, signed.public_key)
   })
 

@@ -13,6 +13,8 @@ export interface Provider {
   readonly rules: readonly RoleRule[]
   /** Addresses count as verified where the provider does not say whether they are. */
   readonly trustsEmail: boolean
+  /** The reason why it cannot be used, whatever its issuer answers. */
+  readonly problem?: string
 }
 
 export const DEFAULT_SCOPES = 'openid email profile'

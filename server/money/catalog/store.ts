@@ -299,7 +299,10 @@ export function listSealedSettings(sql: TransactionSql): Promise<SealedChannelRo
     order by channel_id, version`
 }
 
-export async function replaceSecrets(sql: TransactionSql, row: SealedChannelRow): Promise<void> {
+export async function replaceSecrets(
+  sql: TransactionSql,
+  row: Omit<SealedChannelRow, 'secrets'> & { readonly secrets: Buffer | null },
+): Promise<void> {
   await sql`
     update channel_version set secrets = ${row.secrets}
     where channel_id = ${row.channel_id} and version = ${row.version}`

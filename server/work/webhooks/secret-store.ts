@@ -58,6 +58,8 @@ export async function resealSecrets(
   row: SealedAccountRow,
 ): Promise<void> {
   await transaction`
-    update account set webhook_secret = ${row.current}, webhook_secret_previous = ${row.previous}
+    update account set webhook_secret = ${row.current}, webhook_secret_previous = ${row.previous},
+      webhook_secret_previous_until = case when ${row.previous !== null}
+        then webhook_secret_previous_until end
     where id = ${row.account_id}`
 }

@@ -5,7 +5,7 @@
 import type { Sql } from 'postgres'
 import { randomText } from '../../base/lib/ids.ts'
 import { refuseUnknownAccount } from '../../base/lib/operator-error.ts'
-import { type SecretBox, sealedWith } from '../../base/lib/secrets/secrets.ts'
+import { reseal, type SecretBox, sealedWith } from '../../base/lib/secrets/secrets.ts'
 import {
   createSecret,
   lockSealed,
@@ -59,26 +59,24 @@ export function openSecrets(box: SecretBox, accountId: string, row: SecretRow): 
   }
 }
 
-/** Seals every secret with the newest key, in one transaction. */
-export function rekeyWebhookSecrets(
-  sql: Sql,
-  box: SecretBox,
-): Promise<{ readonly changed: number; readonly kept: number }> {
+/**
+ * Seals every secret with the newest key, in one transaction. One that no key opens is removed
+ * (`dropsLost`), and a new one is created on its next use.
+ */
+export function rekeyWebhookSecrets(sql: Sql, box: SecretBox, dropsLost = false) {
   return sql.begin(async (transaction) => {
     const rows = await lockSealed(transaction)
     const isOld = (sealed: Buffer | null) => sealed !== null && sealedWith(sealed) !== box.keyId
     const old = rows.filter(({ current, previous }) => isOld(current) || isOld(previous))
-    for (const row of old) {
-      const place = placeOf(row.account_id)
-      const reseal = (sealed: Buffer | null) => sealed && box.seal(box.open(sealed, place), place)
-      const { account_id, current, previous } = row
-      await resealSecrets(transaction, {
-        account_id,
-        current: reseal(current),
-        previous: reseal(previous),
-      })
+    let dropped = 0
+    for (const { account_id, current, previous } of old) {
+      const again = (sealed: Buffer | null) =>
+        sealed && reseal(box, sealed, placeOf(account_id), dropsLost)
+      const resealed = { account_id, current: again(current), previous: again(previous) }
+      if (!resealed.current) dropped += 1
+      await resealSecrets(transaction, resealed)
     }
-    return { changed: old.length, kept: rows.length - old.length }
+    return { changed: old.length - dropped, kept: rows.length - old.length, dropped }
   })
 }
 

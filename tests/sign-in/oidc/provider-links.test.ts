@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { TransactionSql } from 'postgres'
+import { createSecretBox, createSecretKey } from '../../../server/base/lib/secrets/secrets.ts'
 import { until } from '../../support/until.ts'
 import { startLyingProvider } from './lying-provider.ts'
 import { openStage } from './stage.ts'
@@ -162,6 +163,16 @@ describe('providers of operators', () => {
     ]) {
       assert.equal((await change(wrong)).status, 400, JSON.stringify(wrong))
     }
+    const lost = createSecretBox([createSecretKey()]).seal('x', 'of a lost key')
+    await stage.console.sql`
+      update identity_provider set disabled_at = null, client_secret = ${lost}
+      where id = ${created.id}`
+    assert.deepEqual(await offered(), ['Acme'])
+    assert.equal((await stage.console.browser().send('GET', path)).status, 404)
+    const [, unreadable] = (await browser.send('GET', PATH)).json.data
+    assert.match(unreadable.problem, /^its client secret: sealed with key/)
+    assert.equal((await change({ client_secret: 'set again' })).json.problem, null)
+    assert.deepEqual(await offered(), ['Acme', 'Renamed'])
     assert.equal((await browser.send('DELETE', `${PATH}/${created.id}`)).status, 204)
     assert.equal((await browser.send('DELETE', `${PATH}/${created.id}`)).status, 404)
   })

@@ -109,6 +109,7 @@ export const messages = defineMessages(
     'token revoked': 'revoked the access token {target}',
     'user created': 'created the user {target}',
     'password reset offered': 'created a password reset link for {target}',
+    'secrets removed': 'removed {dropped} secrets whose key is lost',
     invited: 'invited {email} to {target}',
   },
   {
@@ -215,6 +216,7 @@ export const messages = defineMessages(
     'token revoked': '吊销了访问令牌 {target}',
     'user created': '创建了用户 {target}',
     'password reset offered': '为 {target} 创建了密码重置链接',
+    'secrets removed': '移除了 {dropped} 个密钥已丢失的机密',
     invited: '邀请 {email} 加入 {target}',
   },
 )

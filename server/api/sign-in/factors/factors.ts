@@ -4,7 +4,7 @@ import type { Sql, TransactionSql } from 'postgres'
 import { withTransaction } from '../../../base/database/transaction.ts'
 import { GatewayError, invalidField } from '../../../base/lib/errors.ts'
 import { randomText } from '../../../base/lib/ids.ts'
-import { type SecretBox, sealedWith } from '../../../base/lib/secrets/secrets.ts'
+import { reseal, type SecretBox, sealedWith } from '../../../base/lib/secrets/secrets.ts'
 import type { SignInParts } from '../parts.ts'
 import { findPerson, lockPerson, type PersonRow } from '../person-store.ts'
 import { wrongCode } from '../refusals.ts'
@@ -210,17 +210,20 @@ function totpContext(personId: string): string {
 export function rekeyTotp(
   sql: Sql,
   box: SecretBox,
-): Promise<{ readonly changed: number; readonly kept: number }> {
+  dropsLost = false,
+): Promise<{ readonly changed: number; readonly kept: number; readonly dropped: number }> {
   return sql.begin(async (transaction) => {
     const rows = await lockSealedTotp(transaction)
     const isOld = (sealed: Buffer | null) => sealed !== null && sealedWith(sealed) !== box.keyId
     const old = rows.filter((row) => isOld(row.totp_secret) || isOld(row.totp_pending))
+    let dropped = 0
     for (const { id, totp_secret, totp_pending } of old) {
       const again = (sealed: Buffer | null) =>
-        sealed && box.seal(box.open(sealed, totpContext(id)), totpContext(id))
+        sealed && reseal(box, sealed, totpContext(id), dropsLost)
       const resealed = { totp_secret: again(totp_secret), totp_pending: again(totp_pending) }
+      if (totp_secret && !resealed.totp_secret) dropped += 1
       await resealTotp(transaction, { id, ...resealed })
     }
-    return { changed: old.length, kept: rows.length - old.length }
+    return { changed: old.length - dropped, kept: rows.length - old.length, dropped }
   })
 }

@@ -13,6 +13,7 @@ const SEALED: Readonly<Record<string, { readonly what: string; readonly columns:
     columns: ['webhook_secret', 'webhook_secret_previous'],
   },
   person: { what: 'authenticator apps', columns: ['totp_secret', 'totp_pending'] },
+  identity_provider: { what: 'client secrets of sign-in providers', columns: ['client_secret'] },
   ledger_signing_key: { what: 'signing keys of checkpoints', columns: ['private_key'] },
 }
 

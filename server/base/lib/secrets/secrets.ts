@@ -88,6 +88,24 @@ function signWith({ signing }: DerivedKey, text: string, context: string): Buffe
   return createHmac('sha256', signing).update(`${context}\n${text}`).digest()
 }
 
+/**
+ * Seals a secret again with the newest key. If it is given up once no key opens it (`dropsLost`),
+ * returns null for such a secret; otherwise throws SecretError.
+ */
+export function reseal(
+  box: SecretBox,
+  sealed: Buffer,
+  context: string,
+  dropsLost: boolean,
+): Buffer | null {
+  try {
+    return box.seal(box.open(sealed, context), context)
+  } catch (error) {
+    if (dropsLost && error instanceof SecretError) return null
+    throw error
+  }
+}
+
 /** Returns the id of the key that sealed these bytes. Throws SecretError if they are not sealed. */
 export function sealedWith(sealed: Buffer): string {
   if (sealed.length < HEADER_BYTES || sealed[0] !== FORMAT) {

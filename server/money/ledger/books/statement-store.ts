@@ -21,11 +21,18 @@ export async function insertKeyOnce(sql: Sql, key: SigningKeyRow): Promise<Signi
     await transaction`lock table ledger_signing_key in exclusive mode`
     const found = await selectKey(transaction)
     if (found) return found
-    await transaction`
-      insert into ledger_signing_key (id, public_key, private_key)
-      values (${key.id}, ${key.public_key}, ${key.private_key})`
+    await insertSigningKey(transaction, key)
     return key
   })
+}
+
+export async function insertSigningKey(
+  transaction: TransactionSql,
+  key: SigningKeyRow,
+): Promise<void> {
+  await transaction`
+    insert into ledger_signing_key (id, public_key, private_key)
+    values (${key.id}, ${key.public_key}, ${key.private_key})`
 }
 
 export async function lockKeys(transaction: TransactionSql): Promise<SigningKeyRow[]> {

@@ -12,6 +12,7 @@ export async function problemOf(
   provider: Provider,
 ): Promise<string | undefined> {
   if (!oidc) return 'sign-in with a provider is off in this process'
+  if (provider.problem !== undefined) return provider.problem
   const late = Promise.withResolvers<string>()
   const timer = setTimeout(() => late.resolve('it does not answer'), PATIENCE_MS)
   const discovery = oidc.relyingParty.discover(provider).then(

@@ -75,7 +75,11 @@ export function lockSecrets(
     select id, client_secret from identity_provider where client_secret is not null for update`
 }
 
-export async function resealSecret(sql: TransactionSql, id: string, sealed: Buffer): Promise<void> {
+export async function resealSecret(
+  sql: TransactionSql,
+  id: string,
+  sealed: Buffer | null,
+): Promise<void> {
   await sql`update identity_provider set client_secret = ${sealed} where id = ${id}`
 }
 

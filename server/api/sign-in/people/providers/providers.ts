@@ -3,7 +3,12 @@ import type { Sql, TransactionSql } from 'postgres'
 import { withTransaction } from '../../../../base/database/transaction.ts'
 import { newId } from '../../../../base/lib/ids.ts'
 import { OperatorError } from '../../../../base/lib/operator-error.ts'
-import { type SecretBox, sealedWith } from '../../../../base/lib/secrets/secrets.ts'
+import {
+  reseal,
+  type SecretBox,
+  SecretError,
+  sealedWith,
+} from '../../../../base/lib/secrets/secrets.ts'
 import { readRules } from '../../claim-rules.ts'
 import type { SignInParts } from '../../parts.ts'
 import type { Provider } from '../../provider.ts'
@@ -31,12 +36,12 @@ export async function listProviders({ sql, secrets, oidc }: Parts): Promise<Prov
   ]
 }
 
-/** Returns an enabled provider. */
+/** Returns an enabled provider that can be used. */
 export async function findProvider(parts: Parts, id: string): Promise<Provider | undefined> {
-  return (await listProviders(parts)).find((provider) => provider.id === id)
+  return (await listProviders(parts)).find((one) => one.id === id && one.problem === undefined)
 }
 
-/** Returns a stored provider with its secret. */
+/** Returns a stored provider with its secret, or with the reason why SECRET_KEY cannot open it. */
 export function describeRow(row: ProviderRow, secrets: SecretBox): Provider {
   const { id, name, issuer, scopes, rules } = row
   return {
@@ -47,7 +52,20 @@ export function describeRow(row: ProviderRow, secrets: SecretBox): Provider {
     rules,
     clientId: row.client_id,
     trustsEmail: row.trusts_email,
-    ...(row.client_secret ? { clientSecret: secrets.open(row.client_secret, contextOf(id)) } : {}),
+    ...(row.client_secret ? openSecret(row.client_secret, contextOf(id), secrets) : {}),
+  }
+}
+
+function openSecret(
+  sealed: Buffer,
+  context: string,
+  secrets: SecretBox,
+): Pick<Provider, 'clientSecret' | 'problem'> {
+  try {
+    return { clientSecret: secrets.open(sealed, context) }
+  } catch (error) {
+    if (!(error instanceof SecretError)) throw error
+    return { problem: `its client secret: ${error.message}` }
   }
 }
 
@@ -139,15 +157,17 @@ export function removeProvider(sql: Sql, id: string): Promise<boolean> {
 }
 
 /** Reseals the secrets of all clients with the newest key, all or none. */
-export function rekeyProviders(sql: Sql, box: SecretBox) {
+export function rekeyProviders(sql: Sql, box: SecretBox, dropsLost = false) {
   return sql.begin(async (transaction) => {
     const rows = await lockSecrets(transaction)
     const old = rows.filter((row) => sealedWith(row.client_secret) !== box.keyId)
+    let dropped = 0
     for (const { id, client_secret: sealed } of old) {
-      const context = contextOf(id)
-      await resealSecret(transaction, id, box.seal(box.open(sealed, context), context))
+      const again = reseal(box, sealed, contextOf(id), dropsLost)
+      if (!again) dropped += 1
+      await resealSecret(transaction, id, again)
     }
-    return { changed: old.length, kept: rows.length - old.length }
+    return { changed: old.length - dropped, kept: rows.length - old.length, dropped }
   })
 }
 
