@@ -5,10 +5,15 @@ import { oneLine } from '../../server/base/lib/text/one-line.ts'
 /** Control characters that JSON leaves as they are, though a terminal may act on them. */
 const UNESCAPED = /[\u007f-\u009f]/g
 
+/** The names of 64-bit numbers that are no amounts. */
+const NUMBER = /(^|_)version$/
+
 /** Prints JSON; amounts (bigint, nano-units) become decimal strings. */
 export function printJson(value: unknown): void {
-  const plain = (_: string, member: unknown) =>
-    typeof member === 'bigint' ? formatAmount(member) : member
+  const plain = (name: string, member: unknown) => {
+    if (typeof member !== 'bigint') return member
+    return NUMBER.test(name) ? String(member) : formatAmount(member)
+  }
   const text = JSON.stringify(value, plain, 2)
   const escaped = (one: string) => `\\u00${one.charCodeAt(0).toString(16)}`
   console.log(text.replace(UNESCAPED, escaped))

@@ -180,12 +180,26 @@ test('prices that may leave a call unpriced cause a warning', async (t) => {
   const prices = [{ unit: 'call', amount: '1', when: { thinking: 'on' } }]
   const long = { unit: 'call', amount: '2', when: { input_token: { min: 272_001 } } }
   const misspelt = [long, { unit: 'call', amount: '1' }]
-  const models = [model('a', { prices }), model('b', { prices: misspelt })]
-  const shop = { channels: [channel('main')], models }
+  const tokens = [
+    { unit: 'input_token', per: 1_000_000, amount: '1' },
+    { unit: 'output_token', per: 1_000_000, amount: '2' },
+  ]
+  const from = '2099-01-01T00:00:00.000Z'
+  const routes = [{ channel: 'main', costs: tokens }]
+  const plan = { from, prices: tokens.slice(0, 1) }
+  const models = [
+    model('a', { prices }),
+    model('b', { prices: misspelt }),
+    model('c', { prices: tokens, planned_prices: [plan], routes }),
+  ]
+  const price_lists = [{ id: 'vip', prices: { c: tokens.slice(1) } }]
+  const shop = { channels: [channel('main')], models, price_lists }
   const { warnings } = await apply(sql, { 'shop.json': shop })
   assert.deepEqual(warnings, [
     'model a: call has no price if none of its conditions holds',
     'model b: prices[0] never applies: no call has a fact "input_token"',
+    `model c from ${from}: output_token has no price, although a route has costs for it`,
+    'price list vip: no price, although a route has costs: c (input_token)',
   ])
 })
 

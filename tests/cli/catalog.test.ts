@@ -120,7 +120,9 @@ test('own prices of an account come from a file', async (t) => {
 
 test('models and channels are listed and shown, secrets masked', async (t) => {
   const { run, json, file } = await openCommandLine(t)
-  await run('apply', file('shop.json', { channels: [channel], models: [model] }))
+  const planned = { from: '2099-01-01T08:00:00+08:00', prices: model.prices.slice(0, 1) }
+  const models = [{ ...model, planned_prices: [planned] }]
+  await run('apply', file('shop.json', { channels: [channel], models }))
   const listed = await run('model', 'list', '--type', 'chat')
   assert.match(
     listed.out,
@@ -129,7 +131,11 @@ test('models and channels are listed and shown, secrets masked', async (t) => {
   assert.deepEqual(await json('model', 'list', '--type', 'search'), [])
   const shown = await json('model', 'show', 'small')
   assert.deepEqual([shown.prices.length, shown.routes[0].upstream_model], [3, 'small'])
-  assert.match((await run('model', 'show', 'small')).out, /always/)
+  assert.match(shown.planned[0].version, /^[1-9]\d*$/)
+  assert.match(
+    (await run('model', 'show', 'small')).out,
+    /always\n\nPRICE FROM 2099-01-01 00:00:00 UTC +WHEN\n0\.15 CNY per 1,000,000 input tokens/,
+  )
   const { out: channels } = await run('channel', 'list')
   assert.match(channels, /main +openai-compatible +active +no call .* 1 +shop/)
   const details = await run('channel', 'show', 'main')

@@ -142,6 +142,20 @@ function printModel(model: ModelSummary): void {
     ],
     'It is free.',
   )
+  for (const { effective_from, currency, prices } of model.planned) {
+    console.log()
+    printTable(
+      prices,
+      [
+        {
+          title: `price from ${printTime(effective_from)} UTC`,
+          cell: (price) => describePrice(price, currency),
+        },
+        { title: 'when', cell: ({ when }) => (when ? JSON.stringify(when) : 'always') },
+      ],
+      '',
+    )
+  }
   console.log()
   printTable(
     model.routes,

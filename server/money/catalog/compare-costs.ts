@@ -155,6 +155,14 @@ function findUnpriced({ type, prices, routes }: SoldModel): Unit[] {
     .filter(({ when = {} }) => !Object.hasOwn(when, 'model'))
     .map(({ unit }) => unit)
     .filter((unit) => !always.has(unit) && !FALLBACK[unit])
+  return [...conditional, ...findGivenAway(type, prices), ...findUnpricedCosts(prices, routes)]
+}
+
+/** Returns the units that a route has costs for, and that no price covers. */
+export function findUnpricedCosts(
+  prices: readonly Pick<StoredPrice, 'unit'>[],
+  routes: readonly Pick<StoredRoute, 'costs'>[],
+): readonly Unit[] {
   const costing = routes.flatMap(({ costs = [] }) => {
     // Costs in other units than the prices cannot be compared.
     const isComparable = costs.some(({ unit }) => prices.some((price) => price.unit === unit))
@@ -165,11 +173,7 @@ function findUnpriced({ type, prices, routes }: SoldModel): Unit[] {
     const fallback = FALLBACK[unit]
     return prices.some((price) => price.unit === unit) || (fallback ? isSold(fallback) : false)
   }
-  return [
-    ...conditional,
-    ...findGivenAway(type, prices),
-    ...costing.filter((unit) => !isSold(unit)),
-  ]
+  return [...new Set(costing)].filter((unit) => !isSold(unit))
 }
 
 function dropRepeated(problems: readonly PriceProblem[]): PriceProblem[] {

@@ -2,7 +2,7 @@
  * Checks that the schema of a single file cannot express: mistakes across entries, and warnings.
  */
 import { checkSettings, type KnownUpstreams } from '../channel-settings.ts'
-import { findGivenAway } from '../compare-costs.ts'
+import { findGivenAway, findUnpricedCosts } from '../compare-costs.ts'
 import type { Environment } from '../environment.ts'
 import { readPrices } from '../load/load-model.ts'
 import type { Mistake } from '../mistakes.ts'
@@ -88,9 +88,10 @@ function routingWarnings({ id, type, routes, details }: FileModel): string[] {
     })
 }
 
+const UNSOLD = 'has no price, although a route has costs for it'
 const GIVEN_AWAY = 'it is sold only by second: its tokens cost nothing'
 
-function priceWarnings({ id, type, prices }: FileModel): string[] {
+function priceWarnings({ id, type, prices, planned_prices: plans = [], routes }: FileModel) {
   // Prices for other models apply only to the work that those models did.
   const own = prices.filter(({ when = {} }) => !Object.hasOwn(when, 'model'))
   const units = new Set(own.map(({ unit }) => unit))
@@ -104,5 +105,17 @@ function priceWarnings({ id, type, prices }: FileModel): string[] {
     })
   })
   const isGivenAway = findGivenAway(type, own).length > 0
-  return [...conditional, ...unknown, ...(isGivenAway ? [`model ${id}: ${GIVEN_AWAY}`] : [])]
+  const periods = [
+    { name: `model ${id}`, prices },
+    ...plans.map((plan) => ({ ...plan, name: `model ${id} from ${plan.effective_from}` })),
+  ]
+  const unsold = periods.flatMap((period) =>
+    findUnpricedCosts(period.prices, routes).map((unit) => `${period.name}: ${unit} ${UNSOLD}`),
+  )
+  return [
+    ...conditional,
+    ...unknown,
+    ...(isGivenAway ? [`model ${id}: ${GIVEN_AWAY}`] : []),
+    ...unsold,
+  ]
 }

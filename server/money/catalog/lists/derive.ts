@@ -4,7 +4,7 @@
  * change of the catalog, so that a source and the prices derived from it change at the same moment.
  */
 import type { TransactionSql } from 'postgres'
-import { findGivenAway, findPriceProblems } from '../compare-costs.ts'
+import { findGivenAway, findPriceProblems, findUnpricedCosts } from '../compare-costs.ts'
 import { type CompiledList, type ListVersion, versionsOf } from '../list.ts'
 import {
   isActive,
@@ -275,10 +275,11 @@ function compile({ list, models }: ListChange, atMs: number) {
 
 const LISTED_MAX = 5
 
-/** Describes the new prices that are below the cost of a route, or that give tokens away. */
+/** Describes new prices below the cost of a route, those that give tokens away or omit a unit. */
 function warningsOf({ list, models }: ListChange): string[] {
   const below: string[] = []
   const givenAway: string[] = []
+  const unsold: string[] = []
   for (const { model, versions, added } of models) {
     const { id, type, routes } = model
     const isNew = (one: ListVersion) => added.some(({ from }) => from === one.from)
@@ -290,10 +291,13 @@ function warningsOf({ list, models }: ListChange): string[] {
       .find(({ problem }) => problem === 'below_cost')
     if (found) below.push(`${id} (${found.unit}, channel ${found.channel})`)
     if (sold.some((prices) => findGivenAway(type, prices).length > 0)) givenAway.push(id)
+    const [unit] = sold.flatMap((prices) => findUnpricedCosts(prices, routes))
+    if (unit) unsold.push(`${id} (${unit})`)
   }
   return [
     ...warn(`price list ${list.id}: below the upstream cost`, below),
     ...warn(`price list ${list.id}: sold only by second, so that tokens cost nothing`, givenAway),
+    ...warn(`price list ${list.id}: no price, although a route has costs`, unsold),
   ]
 }
 
