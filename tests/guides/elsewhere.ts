@@ -58,6 +58,7 @@ export const ELSEWHERE: readonly Elsewhere[] = [
     'install ',
     'cp /opt/',
     'systemctl ',
+    'systemd-run ',
     'cat /var/lib/',
   ].map((begins) => ({
     page: `${PAGES}/deploy.md`,
