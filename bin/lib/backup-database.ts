@@ -21,7 +21,8 @@ export async function withBackupDatabase(
   owner: boolean,
   work: (database: OpenedDatabase, config: Config) => Promise<void>,
 ): Promise<void> {
-  const config = loadConfig()
+  // Whoever has lost the key can restore all the same.
+  const config = loadConfig(process.env, {}, false)
   const { databaseUrl, dataDir } = config
   const database = await openDatabase({ databaseUrl, dataDir, owner, patient: true, onProgress })
   try {
@@ -35,7 +36,8 @@ export function onProgress(message: string): void {
   console.error(`… ${message}`)
 }
 
-/** Returns undefined if SECRET_KEY comes from the environment. */
-export function findSecretKey({ secretKeys, dataDir }: Config): string | undefined {
-  return secretKeys === undefined ? join(dataDir, 'secret-key') : undefined
+/** Returns undefined if the key is not kept in a file. */
+export function findSecretKey({ databaseUrl, secretKeys, dataDir }: Config): string | undefined {
+  const isKept = databaseUrl === undefined && secretKeys === undefined
+  return isKept ? join(dataDir, 'secret-key') : undefined
 }

@@ -40,7 +40,7 @@ export async function refuseWrongKey(
       (found
         ? `Set SECRET_KEY to the content of ${join(from, SECRET_KEY_FILE)}`
         : 'Set it to the SECRET_KEY of the gateways that were backed up. If that key is lost, ' +
-          'run restore without SECRET_KEY, and set these secrets again afterwards'),
+          'run restore without SECRET_KEY, then rekey --drop-lost with a new one'),
   )
 }
 
