@@ -38,6 +38,12 @@ test('an embedded gateway moves to another folder, with the key to its secrets',
   assert.match(backedUp.out, /copy: \d+ rows of 20/)
   assert.doesNotMatch(backedUp.out, /NOT in this backup/)
   assert.equal((await runWith(on('old'), ['backup', '--to', copy])).code, 1)
+  assert.equal(backedUp.err.includes('warning'), false)
+  const kept = readFileSync(join(folder, 'old', 'secret-key'))
+  writeFileSync(join(folder, 'old', 'secret-key'), createSecretKey())
+  const keyless = await runWith(on('old'), ['backup', '--to', join(folder, 'keyless')])
+  assert.match(keyless.err, /^warning: .*secret-key does not open 1 of the 1 secrets .*channels/m)
+  writeFileSync(join(folder, 'old', 'secret-key'), kept)
 
   const restored = await runWith(on('new'), ['restore', '--from', copy, '--json'])
   assert.equal(restored.code, 0, restored.err)

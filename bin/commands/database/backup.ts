@@ -7,6 +7,7 @@ import type { Command } from 'commander'
 import type { Sql } from 'postgres'
 import type { Config } from '../../../server/api/config/config.ts'
 import { backup } from '../../../server/base/database/backup/backup.ts'
+import { describeClosedToOwnKey } from '../../../server/base/database/backup/sealed-secrets.ts'
 import type { OpenedDatabase } from '../../../server/base/database/open.ts'
 import { OperatorError } from '../../../server/base/lib/operator-error.ts'
 import {
@@ -36,6 +37,7 @@ const NAMED_BY_TIME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d$/
 
 const KEY_IS_ELSEWHERE =
   'The secret key is NOT in this backup: keep SECRET_KEY elsewhere, or its secrets are lost.'
+const FIND_KEY = 'The gateways use another key: keep it, and back up with it in SECRET_KEY'
 
 export function addBackupCommand(program: Command): void {
   program
@@ -77,6 +79,10 @@ async function backUp(
   const secretKeyPath = findSecretKey(config)
   const manifest = await backup({ place, kind, target, secretKeyPath, onProgress })
   const files = flags.files ? await backUpFiles(sql, config, target) : undefined
+  const closed = await describeClosedToOwnKey(manifest, target)
+  if (closed !== undefined) {
+    console.error(`warning: ${secretKeyPath} does not open ${closed}. ${FIND_KEY}.`)
+  }
   const removed = flags.into && flags.keep ? removeOld(flags.into, flags.keep) : []
   if (flags.json) {
     return printJson({ ...manifest, folder: target, removed, ...(files ? { files } : {}) })

@@ -1,4 +1,5 @@
 /** Checks before a restore whether the gateway's SECRET_KEY opens the secrets of a backup. */
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readSecretKeyId, sealedWith } from '../../lib/secrets/secrets.ts'
 import { DatabaseProblem } from '../problem.ts'
@@ -27,21 +28,36 @@ export async function refuseWrongKey(
   secretKeys: readonly string[] | undefined,
 ): Promise<void> {
   if (!secretKeys) return
-  const { total, closed, what } = await countClosed(
-    manifest,
-    from,
-    new Set(secretKeys.map(readSecretKeyId)),
-  )
-  if (closed === 0) return
-  const found = typeof manifest.secret_key === 'object'
+  const closed = await describeClosed(manifest, from, secretKeys)
+  if (closed === undefined) return
   throw new DatabaseProblem(
-    `SECRET_KEY does not open ${closed} of the ${total} secrets in this backup (` +
-      `${what.join(', ')}): nothing was changed. ` +
-      (found
+    `SECRET_KEY does not open ${closed}: nothing was changed. ` +
+      (hasKey(manifest)
         ? `Set SECRET_KEY to the content of ${join(from, SECRET_KEY_FILE)}`
         : 'Set it to the SECRET_KEY of the gateways that were backed up. If that key is lost, ' +
           'run restore without SECRET_KEY, then rekey --drop-lost with a new one'),
   )
+}
+
+/** Describes the secrets that the key in a backup does not open; undefined if there are none. */
+export async function describeClosedToOwnKey(
+  manifest: Manifest,
+  from: string,
+): Promise<string | undefined> {
+  if (!hasKey(manifest)) return undefined
+  const key = readFileSync(join(from, SECRET_KEY_FILE), 'utf8').trim()
+  return await describeClosed(manifest, from, [key])
+}
+
+function hasKey({ secret_key }: Manifest): boolean {
+  return typeof secret_key === 'object'
+}
+
+async function describeClosed(manifest: Manifest, from: string, secretKeys: readonly string[]) {
+  const ids = new Set(secretKeys.map(readSecretKeyId))
+  const { total, closed, what } = await countClosed(manifest, from, ids)
+  if (closed === 0) return undefined
+  return `${closed} of the ${total} secrets in this backup (${what.join(', ')})`
 }
 
 async function countClosed(manifest: Manifest, from: string, ids: ReadonlySet<string>) {
