@@ -1,5 +1,6 @@
 /** Opens the configuration and an up-to-date database for a command, and closes them at the end. */
 
+import { statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
@@ -7,6 +8,7 @@ import { type Config, loadConfig } from '../../server/api/config/config.ts'
 import { writeAudit } from '../../server/api/sign-in/audit-log/audit-log.ts'
 import { migrate } from '../../server/base/database/migrations/migrate.ts'
 import { openDatabase } from '../../server/base/database/open.ts'
+import { OperatorError } from '../../server/base/lib/operator-error.ts'
 
 export const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations')
 
@@ -33,6 +35,28 @@ export async function withDatabase<T>(work: (session: CommandSession) => Promise
     return await work({ config, sql: database.sql })
   } finally {
     await database.stop()
+  }
+}
+
+/**
+ * Throws OperatorError if there is no embedded database: a job of the night that lacks the
+ * gateway's settings would create one, find nothing wrong with it, and succeed every night.
+ */
+export function requireDatabase(): void {
+  const { databaseUrl, dataDir } = loadConfig(process.env, {}, false)
+  if (databaseUrl === undefined && isMissing(join(dataDir, 'postgres'))) {
+    throw new OperatorError(
+      `there is no database in ${dataDir}: set DATA_DIR or DATABASE_URL as for the gateway`,
+    )
+  }
+}
+
+/** Returns false for a path that this user may not read: opening it says why. */
+function isMissing(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined
+  } catch {
+    return false
   }
 }
 

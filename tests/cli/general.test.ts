@@ -1,7 +1,7 @@
 /** The command line as a whole: help, exit codes, books, records, and the embedded database. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -221,6 +221,17 @@ test('without DATABASE_URL a command starts the embedded database and stops it',
   const folder = mkdtempSync(join(tmpdir(), 'tributary-cli-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const own = { ...environment, DATA_DIR: join(folder, 'data') }
+  const nightly = [
+    ['audit'],
+    ['backup', '--to', folder],
+    ['archive', 'create', '--older-than', '5w'],
+  ]
+  for (const words of nightly) {
+    const { code, err } = await runWith(own, words)
+    assert.equal(code, 1, words.join(' '))
+    assert.match(err, /^tributary: there is no database in .*data: set DATA_DIR or DATABASE_URL/)
+    assert.equal(existsSync(own.DATA_DIR), false)
+  }
   const created = await runProgram(own, ['account', 'create', '--name', 'x', '--json'])
   assert.equal(created.code, 0, created.err)
   assert.match(created.err, /creating the embedded database/)

@@ -23,7 +23,7 @@ import { readStated, verifyPeriod } from '../../../server/work/archive/verify-ar
 import { namingStorage, openArchives, placeOfStorage } from '../../lib/open-archives.ts'
 import { printJson, printTable, printTime } from '../../lib/print.ts'
 import { recordingRun } from '../../lib/record-run.ts'
-import { type CommandSession, recordAct, withSession } from '../../lib/session.ts'
+import { type CommandSession, recordAct, requireDatabase, withSession } from '../../lib/session.ts'
 
 interface PeriodFlags {
   readonly month?: ArchivePeriod
@@ -116,6 +116,7 @@ async function create(flags: CreateFlags): Promise<void> {
   if ((named === undefined) === (flags.olderThan === undefined)) {
     throw new OperatorError('name one of --month, --week and --older-than')
   }
+  requireDatabase()
   await withSession(async (session) => {
     const periods = named ? [named] : await listOlder(session, flags.olderThan)
     if (flags.dryRun) return await describePeriods(session, periods, flags)

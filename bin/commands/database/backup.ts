@@ -24,6 +24,7 @@ import {
 import { whole } from '../../lib/parse.ts'
 import { printJson } from '../../lib/print.ts'
 import { recordingRun } from '../../lib/record-run.ts'
+import { requireDatabase } from '../../lib/session.ts'
 
 interface BackupFlags {
   readonly to?: string
@@ -64,6 +65,7 @@ export function addBackupCommand(program: Command): void {
 
 async function runBackup(flags: BackupFlags): Promise<void> {
   const target = chooseTarget(flags)
+  requireDatabase()
   const place = `${hostname()}:${dirname(resolve(target))}`
   await withBackupDatabase(false, async (database, config) => {
     const work = () => backUp(database, config, { ...flags, target })

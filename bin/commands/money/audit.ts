@@ -6,7 +6,7 @@ import { auditArchives } from '../../../server/work/archive/audit-archives.ts'
 import { openArchives } from '../../lib/open-archives.ts'
 import { printJson, printTable } from '../../lib/print.ts'
 import { recordingRun } from '../../lib/record-run.ts'
-import { type CommandSession, withSession } from '../../lib/session.ts'
+import { type CommandSession, requireDatabase, withSession } from '../../lib/session.ts'
 
 interface Flags {
   readonly full?: boolean
@@ -30,12 +30,13 @@ its sums. Run --full from time to time: it also finds changes that bypassed the
 triggers. Without --archives, only the sums that the database has of archived
 entries are read.`,
     )
-    .action((options: Flags) =>
-      withSession((session) => {
+    .action((options: Flags) => {
+      requireDatabase()
+      return withSession((session) => {
         const run = { command: 'audit', place: '' } as const
         return recordingRun(session.sql, run, () => runAudit(session, options))
-      }),
-    )
+      })
+    })
 }
 
 async function runAudit({ sql, config }: CommandSession, options: Flags): Promise<void> {
