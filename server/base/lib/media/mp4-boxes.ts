@@ -35,36 +35,3 @@ export function readBox(head: Buffer, at: number, to: number): Box | undefined {
   const end = Math.min(at + size, to)
   return end >= start && Number.isSafeInteger(end) ? { start, end } : undefined
 }
-
-export interface LoadedBox {
-  readonly type: string
-  readonly content: Buffer
-}
-
-/** Lists the boxes in the content of one that is in memory; the last may be cut off. */
-export function* listBoxes(content: Buffer): Generator<LoadedBox> {
-  for (let at = 0; at + SHORT_HEADER_BYTES <= content.length; ) {
-    const head = content.subarray(at, at + HEADER_BYTES)
-    const box = readBox(head, at, content.length)
-    if (!box) return
-    yield { type: head.toString('latin1', 4, 8), content: content.subarray(box.start, box.end) }
-    at = box.end
-  }
-}
-
-/** Returns the content of the first box of each type within one another; empty without one. */
-export function findBoxIn(content: Buffer, types: readonly string[]): Buffer {
-  let found = content
-  for (const type of types) {
-    const boxes: Iterable<LoadedBox> = listBoxes(found)
-    found = NOTHING
-    for (const box of boxes) {
-      if (box.type !== type) continue
-      found = box.content
-      break
-    }
-  }
-  return found
-}
-
-const NOTHING = Buffer.alloc(0)

@@ -20,6 +20,25 @@ function edit(file: Buffer, mark: string, offset: number, bytes: readonly number
   return edited
 }
 
+/** Returns an MP4 file with more content at an offset within these boxes. */
+function insert(file: Buffer, boxes: readonly string[], at: number, content: Buffer): Buffer {
+  const inserted = Buffer.concat([file.subarray(0, at), content, file.subarray(at)])
+  for (const name of boxes) {
+    const box = inserted.indexOf(name) - 4
+    inserted.writeUInt32BE(inserted.readUInt32BE(box) + content.length, box)
+  }
+  return inserted
+}
+
+/** Returns an MP4 file whose sound is played so many times. */
+function playTimes(file: Buffer, times: number): Buffer {
+  const at = file.indexOf('elst') + 4
+  const entries = Buffer.concat(Array(times - 1).fill(file.subarray(at + 8, at + 20)))
+  const played = insert(file, ['moov', 'trak', 'edts', 'elst'], at + 20, entries)
+  played.writeUInt32BE(times, at + 4)
+  return played
+}
+
 const long = (value: number): number[] => {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32BE(value)
@@ -152,15 +171,8 @@ describe('a header that lies changes nothing:', () => {
 
   test('a part of an MP4 that is played more than once counts as often', async () => {
     const file = recording('aac.m4a')
-    const at = file.indexOf('elst') + 4
     const { seconds = 0 } = await measure(file)
-    const entry = file.subarray(at + 8, at + 20)
-    const twice = Buffer.concat([file.subarray(0, at + 20), entry, file.subarray(at + 20)])
-    twice.writeUInt32BE(2, at + 4)
-    for (const name of ['moov', 'trak', 'edts', 'elst']) {
-      const box = twice.indexOf(name) - 4
-      twice.writeUInt32BE(twice.readUInt32BE(box) + entry.length, box)
-    }
+    const twice = playTimes(file, 2)
     await near(twice, 2 * seconds)
   })
 
@@ -237,6 +249,31 @@ describe('a hostile file', () => {
     assert.equal((await measure(edit(empty, 'stco', 8, long(0xffff_ffff)))).seconds, 0)
     const run = edit(recording('fragments.mp4'), 'trun', 4, [0, 0, 0, 0, ...long(0xffff_ffff)])
     assert.match((await measure(run)).fault ?? '', /too many parts|^$/)
+  })
+
+  test('of an index that is gone through again and again ends, as too many parts', async () => {
+    const file = recording('aac.m4a')
+    const fill = (content: Buffer) => {
+      const parents = ['moov', 'trak', 'mdia', 'minf', 'stbl']
+      return insert(file, parents, file.indexOf('stbl') + 4, content)
+    }
+    const box = Buffer.from('\0\0\0\bfree')
+    const large = Buffer.concat([Buffer.from(long(100_000)), Buffer.alloc(99_996, 'free')])
+    const wide = edit(recording('mp3.mp4'), 'stsz', 8, [...long(200_000), ...long(50)])
+    for (const hostile of [
+      fill(Buffer.concat(Array(600).fill(box))),
+      playTimes(fill(large), 1_000),
+      playTimes(Buffer.concat([wide, Buffer.alloc(400_000)]), 1_000),
+    ]) {
+      assert.match((await measure(hostile)).fault ?? '', /too many/)
+    }
+  })
+
+  test('of sound before tracks that have none is read once', async () => {
+    const block = Buffer.from('a38581000000ff', 'hex')
+    const tracks = Buffer.from('1654ae6b88ae86d78101838101', 'hex')
+    const head = Buffer.from('1a45dfa3801853806701ffffffffffffff', 'hex')
+    assert.match((await measure(Buffer.concat([head, block, tracks]))).fault ?? '', /no sound/)
   })
 
   test('1,500 broken files: none throws, none is read more than three times', async () => {

@@ -92,7 +92,8 @@ export function createOggStream(): OggStream {
 
   function takePart({ content, isEnd }: OggPage['parts'][number]): void {
     const kept = (codec ? SOUND_BYTES_KEPT : HEADER_BYTES_MAX) - packet.length
-    packet = packet.length === 0 ? content : Buffer.concat([packet, content.subarray(0, kept)])
+    if (packet.length === 0) packet = content
+    else if (kept > 0) packet = Buffer.concat([packet, content.subarray(0, kept)])
     packetBytes += content.length
     isInside = !isEnd
     if (!isEnd) return

@@ -23,14 +23,24 @@ export interface PartBudget {
   parts: number
 }
 
+export const TOO_MANY_PARTS = 'is made of too many parts'
 /** More than any recording of 25 MB has. */
 const PARTS_MAX = 3_000_000
 const PARTS_AT_ONCE = 4096
 
-/** Counts a part of a file. Throws UnreadableSound beyond a limit. */
-export function* spend(budget: PartBudget): Reader<undefined> {
-  budget.parts += 1
-  if (budget.parts > PARTS_MAX) throw new UnreadableSound('is made of too many parts')
-  if (budget.parts % PARTS_AT_ONCE === 0) yield PAUSE
+/** Bytes that are searched in memory in about the time of a part. */
+const BYTES_PER_PART = 16
+
+/** Counts parts of a file. Throws UnreadableSound beyond a limit. */
+export function* spend(budget: PartBudget, parts = 1): Reader<undefined> {
+  const before = budget.parts % PARTS_AT_ONCE
+  budget.parts += parts
+  if (budget.parts > PARTS_MAX) throw new UnreadableSound(TOO_MANY_PARTS)
+  if (before + parts >= PARTS_AT_ONCE) yield PAUSE
   return undefined
+}
+
+/** Counts bytes that are in memory, and that are searched for parts. */
+export function spendBytes(budget: PartBudget, bytes: number): Reader<undefined> {
+  return spend(budget, Math.floor(bytes / BYTES_PER_PART))
 }

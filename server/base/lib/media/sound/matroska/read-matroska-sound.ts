@@ -50,7 +50,7 @@ export function* readMatroskaSound(from: number, to: number): Reader<number> {
     if (head.id === TRACKS && tracks.size === 0) {
       const content = yield { at: start, count: Math.min(end - start, TRACKS_BYTES_MAX) }
       tracks = new Map(readMatroskaTracks(content).map((one) => [one.number, startCount(one)]))
-      if (hasMissed) at = from
+      if (hasMissed && tracks.size > 0) at = from
     } else if (head.id === SIMPLE_BLOCK || head.id === BLOCK) {
       hasMissed ||= tracks.size === 0
       last = yield* readBlock(tracks, start, end - start)

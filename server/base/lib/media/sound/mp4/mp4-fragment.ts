@@ -1,5 +1,5 @@
 /** Reads the packets of a fragment (`moof`) of an MP4 file. */
-import { findBoxIn, listBoxes } from '../../mp4-boxes.ts'
+import { findBoxIn, listBoxes } from './loaded-boxes.ts'
 import type { Mp4Sample } from './mp4-track.ts'
 
 /** The usual size of a packet, by track. */
@@ -26,19 +26,23 @@ export function readDefaults(movie: Buffer): FragmentDefaults {
   return defaults
 }
 
-/** `content` is that of a `moof` that stands at `from`. */
+/**
+ * `content` is that of a `moof` that stands at `from`. Yields undefined for a box without packets.
+ */
 export function* listFragment(
   content: Buffer,
   from: number,
   defaults: FragmentDefaults,
-): Generator<Mp4Sample & { readonly track: number }> {
+): Generator<(Mp4Sample & { readonly track: number }) | undefined> {
   for (const { type, content: fragment } of listBoxes(content)) {
+    yield undefined
     const header = type === 'traf' ? findBoxIn(fragment, ['tfhd']) : undefined
     if (!header || header.length < 8) continue
     const track = header.readUInt32BE(4)
     const { base, size } = readHeader(header, from, defaults.get(track) ?? 0)
     let next = base
     for (const run of listBoxes(fragment)) {
+      yield undefined
       if (run.type !== 'trun' || run.content.length < 8) continue
       for (const sample of listRun(run.content, base, next, size)) {
         next = sample.at + sample.bytes

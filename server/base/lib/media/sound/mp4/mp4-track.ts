@@ -1,7 +1,9 @@
 /** Reads the index of one track of sound of an MP4 or MOV file. */
-import { findBoxIn, listBoxes } from '../../mp4-boxes.ts'
+import type { Reader } from '../../reader.ts'
 import type { SoundCodec } from '../codecs/sound-codec.ts'
+import { type PartBudget, spend, spendBytes } from '../pieces.ts'
 import { UnreadableSound } from '../unreadable-sound.ts'
+import { findBoxIn, listBoxes } from './loaded-boxes.ts'
 import { readMp4Codec } from './mp4-codec.ts'
 
 /** A packet, or the samples of a chunk where they have one size. */
@@ -24,6 +26,8 @@ export interface Mp4Track {
   readonly codec: SoundCodec
   /** Empty: the whole track is played. */
   readonly edits: readonly Mp4Edit[]
+  /** Of the index, which each listing goes through. */
+  readonly indexBytes: number
   /** Lists the packets that the index names, in order. */
   readonly samples: () => Generator<Mp4Sample>
 }
@@ -42,7 +46,8 @@ function readTrack(content: Buffer, movieTicksPerSecond: number): Mp4Track | und
     ticksPerSecond,
     codec,
     edits: readEdits(edits, ticksPerSecond, movieTicksPerSecond),
-    samples: () => listSamples(table, codec),
+    indexBytes: table.length,
+    samples: openSamples(table, codec),
   }
 }
 
@@ -71,11 +76,22 @@ function readEdits(content: Buffer, own: number, movie: number): Mp4Edit[] {
   return edits
 }
 
-function* listSamples(table: Buffer, { block }: SoundCodec): Generator<Mp4Sample> {
+/** Finds the tables of the index once. */
+function openSamples(table: Buffer, { block }: SoundCodec): Mp4Track['samples'] {
   const sizes = readSizes(table)
-  const ticks = readTicks(findBoxIn(table, ['stts']))
+  const times = findBoxIn(table, ['stts'])
+  const places = findPlaces(table)
+  return () => listSamples(sizes, readTicks(times), listChunks(places), block)
+}
+
+function* listSamples(
+  sizes: ReturnType<typeof readSizes>,
+  ticks: ReturnType<typeof readTicks>,
+  chunks: ReturnType<typeof listChunks>,
+  block: SoundCodec['block'],
+): Generator<Mp4Sample> {
   let index = 0
-  for (const { at, count } of listChunks(table)) {
+  for (const { at, count } of chunks) {
     if (block && sizes.even > 0) {
       // A size of 1 stands for a sample, another for a block.
       const entries = Math.min(count, sizes.count - index)
@@ -138,13 +154,21 @@ function readTicks(content: Buffer): (samples: number) => number {
   }
 }
 
-/** Runs of chunks with equally many samples each; a run ends where the next begins. */
-function* listChunks(table: Buffer): Generator<{ at: number; count: number }> {
+function findPlaces(table: Buffer) {
   const runs = findBoxIn(table, ['stsc'])
   const short = findBoxIn(table, ['stco'])
   const long = findBoxIn(table, ['co64'])
-  const [places, placeBytes] = short.length > 0 ? [short, 4] : [long, 8]
-  const chunks = countEntries(places, 4, placeBytes)
+  const chunks = short.length > 0 ? countEntries(short, 4, 4) : countEntries(long, 4, 8)
+  return { runs, short, long, chunks }
+}
+
+/** Runs of chunks with equally many samples each; a run ends where the next begins. */
+function* listChunks({
+  runs,
+  short,
+  long,
+  chunks,
+}: ReturnType<typeof findPlaces>): Generator<{ at: number; count: number }> {
   let run = 8
   for (let chunk = 1; chunk <= chunks; chunk += 1) {
     while (run + 24 <= runs.length && read32(runs, run + 12) <= chunk) run += 12
@@ -158,10 +182,12 @@ function readLong(content: Buffer, at: number): number {
 }
 
 /** Returns the tracks of sound in a `moov`. */
-export function readMp4Tracks(movie: Buffer): Mp4Track[] {
+export function* readMp4Tracks(movie: Buffer, budget: PartBudget): Reader<Mp4Track[]> {
   const ticks = readTicksPerSecond(findBoxIn(movie, ['mvhd']))
   const tracks: Mp4Track[] = []
   for (const { type, content } of listBoxes(movie)) {
+    yield* spend(budget)
+    yield* spendBytes(budget, content.length)
     const track = type === 'trak' ? readTrack(content, ticks) : undefined
     if (track) tracks.push(track)
   }

@@ -5,7 +5,7 @@
 import { readBox } from '../../mp4-boxes.ts'
 import type { Reader } from '../../reader.ts'
 import type { SoundCodec } from '../codecs/sound-codec.ts'
-import { type PartBudget, spend } from '../pieces.ts'
+import { type PartBudget, spend, spendBytes } from '../pieces.ts'
 import { UnreadableSound } from '../unreadable-sound.ts'
 import { type FragmentDefaults, listFragment, readDefaults } from './mp4-fragment.ts'
 import { type Mp4Edit, type Mp4Sample, type Mp4Track, readMp4Tracks } from './mp4-track.ts'
@@ -30,15 +30,16 @@ export function* readMp4Sound(from: number, to: number): Reader<number> {
     const type = head.toString('latin1', 4, 8)
     if (type === 'moov' && tracks.length === 0) {
       const movie = yield* readIndex(box.start, box.end)
-      tracks = readMp4Tracks(movie)
+      tracks = yield* readMp4Tracks(movie, budget)
       codecs = new Map(tracks.map(({ id, codec }) => [id, codec]))
       defaults = readDefaults(movie)
     } else if (type === 'moof') {
       const content = yield* readIndex(box.start, box.end)
       for (const sample of listFragment(content, at, defaults)) {
         yield* spend(budget)
-        const codec = codecs.get(sample.track)
-        const samples = codec ? yield* samplesOf(codec, sample, to) : 0
+        const codec = sample && codecs.get(sample.track)
+        if (!codec) continue
+        const samples = yield* samplesOf(codec, sample, to, budget)
         fragments.set(sample.track, (fragments.get(sample.track) ?? 0) + samples)
       }
     }
@@ -63,6 +64,7 @@ function* longest(
   for (const track of tracks) {
     let seconds = 0
     for (const edit of track.edits.length === 0 ? [WHOLE] : track.edits) {
+      yield* spendBytes(budget, track.indexBytes)
       seconds += yield* measureEdit(track, edit, to, budget)
     }
     const { codec, id } = track
@@ -92,7 +94,7 @@ function* measureEdit(
     ticks += sample.ticks
     const end = ticks / ticksPerSecond
     if (end <= edit.start && sample.ticks > 0) continue
-    const count = yield* samplesOf(codec, sample, to)
+    const count = yield* samplesOf(codec, sample, to, budget)
     first ??= { start, samples: count }
     last = { start, end, samples: count }
     samples += count
@@ -108,11 +110,18 @@ function* measureEdit(
 const limit = (value: number, most: number) => Math.min(Math.max(0, Math.round(value)), most)
 
 /** Counts a packet that is there; without packets, what is there of the samples. */
-function* samplesOf(codec: SoundCodec, { at, bytes }: Mp4Sample, to: number): Reader<number> {
+function* samplesOf(
+  codec: SoundCodec,
+  { at, bytes }: Mp4Sample,
+  to: number,
+  budget: PartBudget,
+): Reader<number> {
   const there = Math.min(bytes, to - at)
   if (there <= 0 || (there < bytes && !codec.block)) return 0
   const count = Math.min(there, codec.reads)
   if (count > PACKET_BYTES_MAX) throw new UnreadableSound('has a packet that is too large')
+  // An index may name the same packet any number of times.
+  yield* spendBytes(budget, count)
   return codec.samplesOf(count === 0 ? NO_BYTES : yield { at, count }, there)
 }
 
