@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { createChatRelay } from '../../server/wire/dialects/chat/relay.ts'
+import { createFrameTemplate, spellKeys } from '../../server/wire/dialects/frame-template.ts'
 import { createMessagesTap } from '../../server/wire/dialects/messages/tap.ts'
 import type { Relay } from '../../server/wire/dialects/relay.ts'
 import { anyText } from '../support/any-text.ts'
@@ -46,8 +47,15 @@ const USAGES = [
   ',"usage":{"completion_tokens":7},"usage":{"completion_tokens":6}',
   ',\ndata: "usage":{"completion_tokens":5}',
 ]
+const padding = fc.oneof({ weight: 4, arbitrary: fc.constantFrom('', 'x', 'Ab3') }, written)
 const chat = fc.oneof(
   { weight: 8, arbitrary: written.map((content) => chatEvent(content)) },
+  {
+    weight: 6,
+    arbitrary: fc
+      .tuple(written, padding, fc.constantFrom('', USAGES[0]))
+      .map(([content, pad, before = '']) => chatEvent(content, `${before},"obfuscation":"${pad}"`)),
+  },
   fc.tuple(written, fc.constantFrom(...USAGES)).map(([content, more]) => chatEvent(content, more)),
   fc.constantFrom(
     '\uFEFF',
@@ -99,5 +107,40 @@ for (const { name, events, create } of DIALECTS) {
       }),
       { numRuns: 2_000 },
     )
+  })
+}
+
+const PADDED = [
+  { key: '"obfuscation":', end: '}\n\n' },
+  { key: '"p": ', end: ' }\r\n\r\n' },
+]
+
+for (const { key, end } of PADDED) {
+  test(`events that differ in their text and in ${key} are skipped, and no others`, () => {
+    const texts: number[] = []
+    const template = createFrameTemplate(spellKeys('content'), (bytes) => void texts.push(bytes))
+    const encode = (content: string, pad: string, more = '') =>
+      `data: {"choices":[{"delta":{"content":"${content}"}}],"usage":null,${key}"${pad}"${more}${end}`
+    const skip = (...events: readonly string[]) => template.skip(Buffer.from(events.join('')), 0)
+    template.learn(Buffer.from(encode('one', 'xyz')), 'one')
+    const alike = [encode('three', ''), encode('\\u00e9', 'Ab3'), encode('four', '\\"')]
+    assert.equal(skip(...alike), Buffer.byteLength(alike.join('')))
+    assert.deepEqual(texts, [5, 2, 4])
+    const others = [
+      encode('two', 'x').replace('null', '{"completion_tokens":7}'),
+      encode('two', 'x', ',"usage":{"completion_tokens":7}'),
+      encode('two', '\\x'),
+      encode('two', 'a\nb'),
+      encode('two', 'x').slice(0, -1),
+      `data: {"choices":[{"delta":{"content":"two"}}],"usage":null}${end.trim()}\n\n`,
+    ]
+    for (const other of others) {
+      assert.equal(skip(other), 0, other)
+      assert.equal(skip(encode('one', 'y'), other), encode('one', 'y').length, other)
+    }
+    const sorted = ',"usage":null'
+    template.learn(Buffer.from(encode('one', 'xyz', sorted)), 'one')
+    assert.equal(skip(encode('two', 'x', sorted)), Buffer.byteLength(encode('two', 'x', sorted)))
+    assert.equal(skip(encode('two', 'x', ',"usage":{}')), 0)
   })
 }

@@ -1,14 +1,15 @@
 /**
  * Recognizes valid events without parsing them. Events of one stream differ in little more than a
- * piece of text, so an event with the same bytes around its text as a parsed one is valid.
+ * piece of text and the padding that hides its length, so an event with the same bytes around them
+ * as a parsed one is valid.
  */
 export interface FrameTemplate {
   /**
-   * Returns the end of the events that are as the learnt one in all but their text. The first of
-   * them begins at `start`, which is returned if there is none.
+   * Returns the end of the events that are as the learnt one in all but their text and padding. The
+   * first of them begins at `start`, which is returned if there is none.
    */
   readonly skip: (bytes: Buffer, start: number) => number
-  /** Remembers a valid frame; `text` is the only text in it that varies. */
+  /** Remembers a valid frame; `text` is the only text in it that varies, apart from padding. */
   readonly learn: (frame: Buffer, text: string) => void
 }
 
@@ -18,6 +19,8 @@ const SPACE = 0x20
 /** An event without one of these ends is the last of its body. */
 const EVENT_END = /\n\r?\n$/
 const NOTHING = Buffer.alloc(0)
+/** Members that pad events: OpenAI's, and Mistral's. Nothing in an event is read from them. */
+const PADDING_KEYS = spellKeys('obfuscation', 'p')
 
 /** Returns the ways to write JSON keys before their text. */
 export function spellKeys(...keys: readonly string[]): readonly Buffer[] {
@@ -33,9 +36,19 @@ export function createFrameTemplate(
   onText: (textBytes: number) => void,
 ): FrameTemplate {
   let head: Buffer | undefined
+  /** The bytes between the text and the padding; undefined without padding. */
+  let middle: Buffer | undefined
   let tail = NOTHING
-  /** The bytes between the texts of two events: one comparison for both sides. */
+  /** The bytes from the end of an event's text or padding to the text of the next. */
   let between = NOTHING
+
+  /** Returns the end of the padding behind a text; -1 if it is not the inside of a JSON string. */
+  function findPaddingEnd(bytes: Buffer, textEnd: number, before: Buffer): number {
+    if (!standsAt(before, bytes, textEnd)) return -1
+    const start = textEnd + before.length
+    const end = findTextEnd(bytes, start)
+    return end !== -1 && measure(bytes, start, end) !== -1 ? end : -1
+  }
 
   return {
     skip(bytes, start) {
@@ -43,12 +56,13 @@ export function createFrameTemplate(
       let end = start
       for (let at = start + head.length; ; at = end + head.length) {
         const textEnd = findTextEnd(bytes, at)
-        const goesOn = standsAt(between, bytes, textEnd)
-        if (!goesOn && !standsAt(tail, bytes, textEnd)) return end
+        const tailStart = middle ? findPaddingEnd(bytes, textEnd, middle) : textEnd
+        const goesOn = standsAt(between, bytes, tailStart)
+        if (!goesOn && !standsAt(tail, bytes, tailStart)) return end
         const textBytes = measure(bytes, at, textEnd)
         if (textBytes === -1) return end
         onText(textBytes)
-        end = textEnd + tail.length
+        end = tailStart + tail.length
         if (!goesOn) return end
       }
     },
@@ -60,13 +74,29 @@ export function createFrameTemplate(
         const start = found + key.length
         const end = found === -1 ? -1 : findTextEnd(frame, start)
         if (end === -1 || decode(frame, start, end) !== text) continue
+        const [before, after] = splitAtPadding(frame.subarray(end))
         head = Buffer.from(frame.subarray(0, start))
-        tail = Buffer.from(frame.subarray(end))
+        middle = before && Buffer.from(before)
+        tail = Buffer.from(after)
         between = Buffer.concat([tail, head])
         return
       }
     },
   }
+}
+
+/**
+ * Splits what follows the text of an event into the bytes before its padding, undefined without
+ * padding, and those after it.
+ */
+function splitAtPadding(rest: Buffer): readonly [Buffer | undefined, Buffer] {
+  for (const key of PADDING_KEYS) {
+    const found = rest.lastIndexOf(key)
+    const start = found + key.length
+    const end = found === -1 ? -1 : findTextEnd(rest, start)
+    if (end !== -1) return [rest.subarray(0, start), rest.subarray(end)]
+  }
+  return [undefined, rest]
 }
 
 function standsAt(part: Buffer, bytes: Buffer, at: number): boolean {
