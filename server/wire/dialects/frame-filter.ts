@@ -42,7 +42,7 @@ export function createFrameFilter(options: FrameFilterOptions): FrameFilter {
         const end = skip(chunk, start)
         if (end === start) return start
         isInsideOverflow = false
-        out.push(chunk.subarray(start, end))
+        out.push(start === 0 && end === chunk.length ? chunk : chunk.subarray(start, end))
         return end
       }),
     onFrame(frame) {

@@ -125,27 +125,27 @@ export function createSseSplitter(options: SseSplitterOptions): SseSplitter {
     const isInside = overflowing || carry.bytes > 0
     if (!skip || isInside || chunk.length > limitBytes) return start
     const end = skip(chunk, start)
-    if (end === start) return start
-    state.afterCr = false
-    if (state.nextCr !== -1 && state.nextCr < end) state.nextCr = chunk.indexOf(CR, end)
-    state.nextLf = chunk.indexOf(LF, end)
+    if (end > start) state.afterCr = false
     return end
   }
 
   return {
     push(chunk) {
-      let start = 0
-      state.nextCr = chunk.indexOf(CR)
-      state.nextLf = chunk.indexOf(LF)
-      while (start < chunk.length) {
-        start = skipEvents(chunk, start)
-        if (start === chunk.length) break
+      let start = skipEvents(chunk, 0)
+      if (start === chunk.length) return
+      state.nextCr = chunk.indexOf(CR, start)
+      state.nextLf = chunk.indexOf(LF, start)
+      for (;;) {
         const end = findEventEnd(chunk, start, state)
         if (end === -1) break
         close(start === 0 && end === chunk.length ? chunk : chunk.subarray(start, end))
-        start = end
+        start = skipEvents(chunk, end)
+        if (start === chunk.length) return
+        if (start === end) continue
+        if (state.nextCr !== -1 && state.nextCr < start) state.nextCr = chunk.indexOf(CR, start)
+        state.nextLf = chunk.indexOf(LF, start)
       }
-      if (start < chunk.length) keep(start === 0 ? chunk : chunk.subarray(start))
+      keep(start === 0 ? chunk : chunk.subarray(start))
     },
     end() {
       overflowing = false
