@@ -56,6 +56,10 @@ const chat = fc.oneof(
       .tuple(written, padding, fc.constantFrom('', USAGES[0]))
       .map(([content, pad, before = '']) => chatEvent(content, `${before},"obfuscation":"${pad}"`)),
   },
+  fc.tuple(written, written).map(([content, other]) => {
+    const text = content.length % 3 === 0 ? other : content
+    return chatEvent(content, `,"reasoning_details":[{"text":"${text}"}]`)
+  }),
   fc.tuple(written, fc.constantFrom(...USAGES)).map(([content, more]) => chatEvent(content, more)),
   fc.constantFrom(
     '\uFEFF',
@@ -144,3 +148,20 @@ for (const { key, end } of PADDED) {
     assert.equal(skip(encode('two', 'x', ',"usage":{}')), 0)
   })
 }
+
+test('events that repeat their text are skipped, and none with two texts', () => {
+  const texts: number[] = []
+  const template = createFrameTemplate(spellKeys('reasoning'), (bytes) => void texts.push(bytes))
+  const encode = (one: string, other = one, pad = '') =>
+    `data: {"choices":[{"delta":{"reasoning":"${one}","reasoning_details":[{"type":` +
+    `"reasoning.text","text":"${other}","index":0}]}}],"p":"${pad}"}\n\n`
+  const skip = (...events: readonly string[]) => template.skip(Buffer.from(events.join('')), 0)
+  template.learn(Buffer.from(encode('one')), 'one')
+  const alike = [encode('three'), encode('\\u00e9', '\\u00e9', 'xy'), encode('')]
+  assert.equal(skip(...alike), Buffer.byteLength(alike.join('')))
+  assert.deepEqual(texts, [5, 2, 0])
+  for (const other of ['two!', 'tw', 'twx', 'two"', 'two\\"', 'two","x":"two']) {
+    assert.equal(skip(encode('two', other)), 0, other)
+  }
+  assert.equal(skip(encode('two').slice(0, -40)), 0)
+})

@@ -18,9 +18,19 @@ const BACKSLASH = 0x5c
 const SPACE = 0x20
 /** An event without one of these ends is the last of its body. */
 const EVENT_END = /\n\r?\n$/
-const NOTHING = Buffer.alloc(0)
+const NOTHING: Buffer = Buffer.alloc(0)
+/** Members of `reasoning_details`, which repeat the text. */
+const REPEAT_KEYS = spellKeys('text', 'summary')
 /** Members that pad events: OpenAI's, and Mistral's. Nothing in an event is read from them. */
 const PADDING_KEYS = spellKeys('obfuscation', 'p')
+
+/** A place behind the text of an event that varies as well. */
+interface Gap {
+  /** The bytes between what varied before it and this. */
+  readonly before: Buffer
+  /** True for the same text again, false for padding. */
+  readonly isRepeat: boolean
+}
 
 /** Returns the ways to write JSON keys before their text. */
 export function spellKeys(...keys: readonly string[]): readonly Buffer[] {
@@ -36,18 +46,21 @@ export function createFrameTemplate(
   onText: (textBytes: number) => void,
 ): FrameTemplate {
   let head: Buffer | undefined
-  /** The bytes between the text and the padding; undefined without padding. */
-  let middle: Buffer | undefined
+  let gaps: readonly Gap[] = []
   let tail = NOTHING
-  /** The bytes from the end of an event's text or padding to the text of the next. */
+  /** The bytes from the end of what varies in an event to the text of the next. */
   let between = NOTHING
 
-  /** Returns the end of the padding behind a text; -1 if it is not the inside of a JSON string. */
-  function findPaddingEnd(bytes: Buffer, textEnd: number, before: Buffer): number {
-    if (!standsAt(before, bytes, textEnd)) return -1
-    const start = textEnd + before.length
-    const end = findTextEnd(bytes, start)
-    return end !== -1 && measure(bytes, start, end) !== -1 ? end : -1
+  /** Returns the end of all that varies in an event with this text, or -1. */
+  function findTail(bytes: Buffer, textStart: number, textEnd: number): number {
+    let end = textEnd
+    for (const { before, isRepeat } of gaps) {
+      if (!standsAt(before, bytes, end)) return -1
+      const start = end + before.length
+      if (isRepeat) end = findRepeatEnd(bytes, textStart, textEnd, start)
+      else end = findPaddingEnd(bytes, start)
+    }
+    return end
   }
 
   return {
@@ -56,7 +69,7 @@ export function createFrameTemplate(
       let end = start
       for (let at = start + head.length; ; at = end + head.length) {
         const textEnd = findTextEnd(bytes, at)
-        const tailStart = middle ? findPaddingEnd(bytes, textEnd, middle) : textEnd
+        const tailStart = findTail(bytes, at, textEnd)
         const goesOn = standsAt(between, bytes, tailStart)
         if (!goesOn && !standsAt(tail, bytes, tailStart)) return end
         const textBytes = measure(bytes, at, textEnd)
@@ -74,10 +87,10 @@ export function createFrameTemplate(
         const start = found + key.length
         const end = found === -1 ? -1 : findTextEnd(frame, start)
         if (end === -1 || decode(frame, start, end) !== text) continue
-        const [before, after] = splitAtPadding(frame.subarray(end))
         head = Buffer.from(frame.subarray(0, start))
-        middle = before && Buffer.from(before)
-        tail = Buffer.from(after)
+        const behind = findGaps(Buffer.from(frame.subarray(end)), frame.subarray(start, end))
+        gaps = behind.gaps
+        tail = behind.tail
         between = Buffer.concat([tail, head])
         return
       }
@@ -85,18 +98,40 @@ export function createFrameTemplate(
   }
 }
 
-/**
- * Splits what follows the text of an event into the bytes before its padding, undefined without
- * padding, and those after it.
- */
-function splitAtPadding(rest: Buffer): readonly [Buffer | undefined, Buffer] {
-  for (const key of PADDING_KEYS) {
-    const found = rest.lastIndexOf(key)
-    const start = found + key.length
-    const end = found === -1 ? -1 : findTextEnd(rest, start)
-    if (end !== -1) return [rest.subarray(0, start), rest.subarray(end)]
+/** Divides what follows a text into what varies with it, and the bytes behind that. */
+function findGaps(rest: Buffer, text: Buffer): { gaps: readonly Gap[]; tail: Buffer } {
+  const gaps: Gap[] = []
+  let from = 0
+  for (const key of REPEAT_KEYS) {
+    const start = rest.indexOf(key) + key.length
+    const end = start + text.length
+    if (start < key.length || !standsAt(text, rest, start) || rest[end] !== QUOTE) continue
+    gaps.push({ before: rest.subarray(0, start), isRepeat: true })
+    from = end
+    break
   }
-  return [undefined, rest]
+  for (const key of PADDING_KEYS) {
+    const start = rest.lastIndexOf(key) + key.length
+    const end = start < from + key.length ? -1 : findTextEnd(rest, start)
+    if (end === -1) continue
+    return {
+      gaps: [...gaps, { before: rest.subarray(from, start), isRepeat: false }],
+      tail: rest.subarray(end),
+    }
+  }
+  return { gaps, tail: rest.subarray(from) }
+}
+
+/** Returns the end of the text that begins again at `start`; -1 if another text stands there. */
+function findRepeatEnd(bytes: Buffer, from: number, to: number, start: number): number {
+  const end = start + to - from
+  return end <= bytes.length && bytes.compare(bytes, from, to, start, end) === 0 ? end : -1
+}
+
+/** Returns the end of the padding from `start`; -1 if it is not the inside of a JSON string. */
+function findPaddingEnd(bytes: Buffer, start: number): number {
+  const end = findTextEnd(bytes, start)
+  return end !== -1 && measure(bytes, start, end) !== -1 ? end : -1
 }
 
 function standsAt(part: Buffer, bytes: Buffer, at: number): boolean {
