@@ -51,6 +51,7 @@ function tag(content: Buffer): Buffer {
   return Buffer.concat([Buffer.from('ID3\x04\0\0', 'latin1'), Buffer.from(size), content])
 }
 
+const AAC = Buffer.from('A_AAC')
 const random = createRandom(20_261_124)
 const noise = (bytes: number) =>
   Buffer.from(Array.from({ length: bytes }, () => random.integer(0, 255)))
@@ -274,6 +275,24 @@ describe('a hostile file', () => {
     const tracks = Buffer.from('1654ae6b88ae86d78101838101', 'hex')
     const head = Buffer.from('1a45dfa3801853806701ffffffffffffff', 'hex')
     assert.match((await measure(Buffer.concat([head, block, tracks]))).fault ?? '', /no sound/)
+  })
+
+  test('whose packets all begin with the same 300 bytes is refused', async () => {
+    const element = (id: string, content: Buffer) => {
+      const size = Buffer.from([0x40 | (content.length >> 8), content.length & 0xff])
+      return Buffer.concat([Buffer.from(id, 'hex'), size, content])
+    }
+    for (const [bytes, reason] of [
+      [200, /^$/],
+      [300, /too much/],
+    ] as const) {
+      const left = [element('4254', Buffer.of(3)), element('4255', Buffer.alloc(bytes))]
+      const how = element('6d80', element('6240', element('5034', Buffer.concat(left))))
+      const what = Buffer.concat([Buffer.from('d78101838102', 'hex'), element('86', AAC), how])
+      const head = Buffer.from('1a45dfa380', 'hex')
+      const file = Buffer.concat([head, element('1654ae6b', element('ae', what))])
+      assert.match((await measure(file)).fault ?? '', reason)
+    }
   })
 
   test('1,500 broken files: none throws, none is read more than three times', async () => {

@@ -42,6 +42,8 @@ const LEFT_OUT = 3
 const AAC_SAMPLES = 1024
 const RATE_DEFAULT = 8000
 const NAME_BYTES_MAX = 64
+/** Writers leave out the head of a frame: some bytes. Each packet is read with them. */
+const PREFIX_BYTES_MAX = 256
 const NO_BYTES = Buffer.alloc(0)
 
 /** `content` is that of the element `Tracks`. Throws UnreadableSound for an unknown codec. */
@@ -83,6 +85,9 @@ function readPrefix(members: Members): Buffer {
       throw new UnreadableSound('has sound that is compressed twice or encrypted')
     }
     prefix = Buffer.concat([how.get(SETTINGS) ?? NO_BYTES, prefix])
+    if (prefix.length > PREFIX_BYTES_MAX) {
+      throw new UnreadableSound('leaves too much out of its packets')
+    }
   }
   return prefix
 }

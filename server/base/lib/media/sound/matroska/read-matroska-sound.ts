@@ -53,7 +53,7 @@ export function* readMatroskaSound(from: number, to: number): Reader<number> {
       if (hasMissed && tracks.size > 0) at = from
     } else if (head.id === SIMPLE_BLOCK || head.id === BLOCK) {
       hasMissed ||= tracks.size === 0
-      last = yield* readBlock(tracks, start, end - start)
+      last = yield* readBlock(tracks, start, end - start, budget)
     } else if (head.id === DROPPED && last) {
       const content = yield { at: start, count: Math.min(end - start, 8) }
       last.samples -= droppedSamples(content, last)
@@ -98,6 +98,7 @@ function* readBlock(
   tracks: ReadonlyMap<number, Counted>,
   start: number,
   size: number,
+  budget: PartBudget,
 ): Reader<Counted | undefined> {
   const head = yield { at: start, count: Math.min(size, ELEMENT_HEAD_BYTES) }
   const number = readVariable(head, 0)
@@ -113,6 +114,7 @@ function* readBlock(
   if (count > BLOCK_BYTES_MAX) throw new UnreadableSound('has a packet that is too large')
   const content = count === 0 ? NO_BYTES : yield { at, count }
   const packets = isLaced ? splitLaced(content, head[flagsAt] ?? 0) : [{ content, bytes }]
+  if (isLaced) yield* spend(budget, packets.length)
   track.lastSamples = 0
   for (const packet of packets) {
     const { length } = track.prefix
