@@ -46,6 +46,17 @@ describe('the overview of an account', { skip: noBrowser }, () => {
     // An hour may have begun since the call.
     if ((await told.count()) === 0) await page.keyboard.press('ArrowLeft')
     await told.waitFor()
+    // Figures of another period are faded out until their own arrive.
+    const release = Promise.withResolvers<void>()
+    await page.route('**/usage/summary?*', async (route) => {
+      await release.promise
+      await route.continue()
+    })
+    await page.getByRole('button', { name: 'Period: Last 24 hours' }).click()
+    await page.getByRole('button', { name: 'Yesterday', exact: true }).click()
+    await page.locator('[data-stale]').filter({ has: chart }).waitFor()
+    release.resolve()
+    await page.locator('[data-stale]').waitFor({ state: 'detached' })
     await page.context().close()
   })
 

@@ -89,6 +89,21 @@ describe('billing', { skip: noBrowser }, () => {
     assert.equal(await page.getByRole('navigation').isVisible(), false)
     assert.equal(await days.isVisible(), true)
     await page.emulateMedia({ media: 'screen' })
+    // A month has no figures of another one while it loads.
+    const month = page.getByRole('combobox', { name: 'Month' })
+    const release = Promise.withResolvers<void>()
+    await page.route('**/statement?*', async (route) => {
+      await release.promise
+      await route.continue()
+    })
+    await month.click()
+    await page.getByRole('option').nth(1).click()
+    await page.waitForURL(/month=/)
+    assert.equal(await days.count(), 0)
+    release.resolve()
+    await page.getByText('No charges and no credits in this month.').waitFor()
+    await month.click()
+    await page.getByRole('option').first().click()
     await credits.getByRole('button', { name: 'Receipt' }).first().click()
     const receipt = page.getByRole('dialog', { name: 'Receipt' })
     await receipt.getByText(stage.account.id).waitFor()

@@ -41,10 +41,20 @@ describe('the usage page', { skip: noBrowser }, () => {
 
   test('keys and models are picked by name; the view is its address', async () => {
     const { page } = await stage.signedIn('/usage')
+    const chart = page.getByRole('figure', { name: 'Spend over time' })
+    await chart.waitFor()
+    const release = Promise.withResolvers<void>()
+    await page.route('**/usage/summary?*', async (route) => {
+      await release.promise
+      await route.continue()
+    })
     await page.getByRole('combobox', { name: 'Model' }).click()
     await page.getByRole('option', { name: 'sim-chat' }).click()
     const rows = page.getByRole('table', { name: 'Usage' }).locator('tbody tr')
     await rows.getByText('vendor-web-search').waitFor({ state: 'detached' })
+    await page.locator('[data-stale]').filter({ has: chart }).waitFor()
+    await page.locator('[data-stale][aria-label="By model"]').waitFor()
+    release.resolve()
     await page.getByRole('button', { name: 'Columns' }).press('Enter')
     const columns = page.getByRole('dialog', { name: 'Columns' })
     await columns.locator(':focus').waitFor()

@@ -44,7 +44,7 @@ export function MonthStatement({ month, onMonth }: StatementProps) {
   const { data, error, refetch } = useAdmin(
     KEY,
     { params: { account_id: id }, query },
-    { live: ['balance', 'usage'], keepPrevious: true },
+    { live: ['balance', 'usage'] },
   )
   const name = new Intl.DateTimeFormat(localeOf(language), { year: 'numeric', month: 'long' })
   return (
@@ -64,7 +64,7 @@ export function MonthStatement({ month, onMonth }: StatementProps) {
       </Group>
       {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : null}
       {data ? <Shown statement={data} title={name.format(from)} /> : null}
-      {data || error ? null : <Skeleton height={240} />}
+      {data || error ? null : <Skeleton height={240} aria-busy />}
     </Stack>
   )
 }

@@ -43,7 +43,7 @@ export function Page() {
   const { from, to } = url.values
   const span = useMemo(() => chartSpan({ from, to }, Date.now(), FIGURE_DAYS), [from, to])
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
-  const { data, error, refetch } = useAdmin(
+  const { data, error, isPlaceholderData, refetch } = useAdmin(
     OVERVIEW_ROUTE,
     { query: { ...span, time_zone: zone } },
     { refetchEveryMs: REFRESH_MS, keepPrevious: true },
@@ -55,7 +55,7 @@ export function Page() {
       <PageHeader title={t('title')} description={t('description')} actions={period} />
       {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : null}
       {data && shown ? (
-        <Stack gap="md">
+        <Stack gap="md" data-stale={isPlaceholderData || undefined}>
           <OperatorFigures overview={data} />
           {data.currencies.length > 1 ? (
             <CurrencyChoice

@@ -34,7 +34,7 @@ function Activity({ from, to }: Period) {
   const account = useAccount()
   const span = useMemo(() => chartSpan({ from, to }, Date.now(), CHART_DAYS), [from, to])
   const query = { ...span, time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone }
-  const { data, error, refetch } = useAdmin(
+  const { data, error, isPlaceholderData, refetch } = useAdmin(
     'GET /accounts/:account_id/usage/summary',
     { params: { account_id: account.id }, query },
     { live: ['usage'], keepPrevious: true },
@@ -42,12 +42,12 @@ function Activity({ from, to }: Period) {
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
   if (!data) return <Skeleton height={360} aria-busy />
   return (
-    <>
+    <Stack gap="md" data-stale={isPlaceholderData || undefined}>
       <UsageTotals summary={data} />
       <Charts summary={data} />
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
         <Shares summary={data} />
       </SimpleGrid>
-    </>
+    </Stack>
   )
 }

@@ -44,7 +44,7 @@ interface UsageChartProps {
 
 export function UsageChart({ summary, grouping, onGrouping, isWider }: UsageChartProps) {
   const t = useMessages(messages)
-  const { data, error, refetch } = summary
+  const { data, error, isPlaceholderData, refetch } = summary
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
   if (!data) return <Skeleton height={300} aria-busy />
   const choice = (
@@ -66,7 +66,9 @@ export function UsageChart({ summary, grouping, onGrouping, isWider }: UsageChar
           {t('chartIsWider')}
         </Text>
       ) : null}
-      <Stacked summary={data} others={t(isLabel(grouping) ? 'othersOrNone' : 'others')} />
+      <div data-stale={isPlaceholderData || undefined}>
+        <Stacked summary={data} others={t(isLabel(grouping) ? 'othersOrNone' : 'others')} />
+      </div>
     </Panel>
   )
 }
@@ -164,30 +166,33 @@ const LABEL_FIELDS: RowFields<Summary['labels'][number], (typeof messages)['en']
 interface FiguresProps {
   readonly summary: Summary
   readonly grouping: Grouping
+  readonly isStale: boolean
 }
 
 /** Tags or end users where the chart is stacked by them, else models. */
-export function ChosenFigures({ summary, grouping }: FiguresProps) {
-  return isLabel(grouping) ? (
-    <LabelFigures summary={summary} grouping={grouping} />
-  ) : (
-    <ModelFigures summary={summary} />
-  )
+export function ChosenFigures(props: FiguresProps) {
+  return isLabel(props.grouping) ? <LabelFigures {...props} /> : <ModelFigures {...props} />
 }
 
-function LabelFigures({ summary, grouping }: FiguresProps) {
+function LabelFigures({ summary, grouping, isStale }: FiguresProps) {
   const t = useMessages(messages)
   const columns = useColumns(messages, LABEL_FIELDS, summary.currency)
   if (summary.labels.length === 0) return null
   const title = t(grouping === 'tag' ? 'byTag' : 'byEndUser')
   return (
     <Panel title={title} flush>
-      <RowTable label={title} rows={summary.labels} columns={columns} rowId={({ name }) => name} />
+      <RowTable
+        label={title}
+        rows={summary.labels}
+        columns={columns}
+        rowId={({ name }) => name}
+        isStale={isStale}
+      />
     </Panel>
   )
 }
 
-function ModelFigures({ summary }: { readonly summary: Summary }) {
+function ModelFigures({ summary, isStale }: FiguresProps) {
   const t = useMessages(messages)
   const columns = useColumns(messages, MODEL_FIELDS, summary.currency)
   if (summary.models.length === 0) return null
@@ -198,6 +203,7 @@ function ModelFigures({ summary }: { readonly summary: Summary }) {
         rows={summary.models}
         columns={columns}
         rowId={({ model }) => model}
+        isStale={isStale}
       />
     </Panel>
   )

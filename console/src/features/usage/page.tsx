@@ -62,7 +62,13 @@ export function Page() {
           onGrouping={(by) => view.set({ by: by === 'model' ? '' : by })}
           isWider={list.filters.status !== '' || list.filters.request_id !== ''}
         />
-        {summary.data ? <ChosenFigures summary={summary.data} grouping={grouping} /> : null}
+        {summary.data ? (
+          <ChosenFigures
+            summary={summary.data}
+            grouping={grouping}
+            isStale={summary.isPlaceholderData}
+          />
+        ) : null}
         <Group justify="space-between" gap="xs">
           <OrderChoice
             value={readOrder(view.values.order)}

@@ -11,7 +11,6 @@ import { useAdmin } from '../../../../lib/use-admin.ts'
 import { Disclosure } from '../fields/disclosure.tsx'
 import { messages } from '../messages.ts'
 import type { PlaygroundRequest } from '../order.ts'
-import classes from './cost-before.module.css'
 import { useQuote } from './use-quote.ts'
 
 export function CostBefore({ order }: { readonly order: PlaygroundRequest | undefined }) {
@@ -24,7 +23,7 @@ export function CostBefore({ order }: { readonly order: PlaygroundRequest | unde
   }
   if (!data) return <Note>{t('asking')}</Note>
   return (
-    <div aria-busy={isStale} className={classes.quote}>
+    <div aria-busy={isStale} data-stale={isStale || undefined}>
       <Quote quote={data} />
     </div>
   )
