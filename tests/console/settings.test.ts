@@ -121,8 +121,12 @@ describe('settings', { skip: noBrowser }, () => {
     await dialog.getByRole('button', { name: 'Close' }).last().click()
     await page.getByText(/^Invited, until/).waitFor()
 
+    const refusal = { status: 403, json: { error: 'not today', type: 'permission_error' } }
     const guest = await openPage(stage.browser)
+    await guest.page.route('**/invitation/view', (route) => route.fulfill(refusal), { times: 1 })
     await guest.page.goto(link)
+    await guest.page.getByText('not today').waitFor()
+    await guest.page.getByRole('button', { name: 'Try again' }).click()
     await guest.page.getByText(/invited to test as new@example.com/).waitFor()
     await guest.page.getByLabel('Your name').fill('Robin')
     const password = guest.page.getByLabel('New password', { exact: true })
@@ -135,8 +139,10 @@ describe('settings', { skip: noBrowser }, () => {
     await guest.page.getByRole('heading', { name: 'Overview' }).waitFor()
     assert.deepEqual(guest.complaints, [])
     await guest.context.close()
+    await page.route('**/invitations', (route) => route.fulfill(refusal))
     await page.reload()
     await page.getByText('Robin').waitFor()
+    await page.getByRole('alert').getByText('not today').waitFor()
     await page.context().close()
   })
 })

@@ -79,6 +79,11 @@ describe('text in the playground', { skip: noBrowser }, () => {
     await send(page)
     await page.getByRole('table', { name: 'Similarity of the lines' }).waitFor()
     await costAfter(page)
+    const refusal = { status: 403, json: { error: 'not today', type: 'permission_error' } }
+    await page.route('**/usage/req_*', (route) => route.fulfill(refusal))
+    await send(page)
+    const alert = page.getByRole('alert').filter({ hasText: 'not today' })
+    await alert.getByRole('button', { name: 'Try again' }).waitFor()
     assert.deepEqual(complaints, [])
     await page.context().close()
   })

@@ -39,7 +39,7 @@ function useAsset(id: string) {
 }
 
 export function AssetDrawer({ id, all, onClose }: AssetDrawerProps) {
-  const { data: asset, error } = useAsset(id)
+  const { data: asset, error, refetch } = useAsset(id)
   const { data: original } = useAsset(asset?.original_id ?? '')
   const others = all.filter(
     (one) => one.id !== id && (one.original_id === id || one.task_id === asset?.task_id),
@@ -47,7 +47,7 @@ export function AssetDrawer({ id, all, onClose }: AssetDrawerProps) {
   const shown = [asset, original, ...others].filter((one) => one !== undefined)
   return (
     <DetailDrawer isOpen={id !== ''} title={asset?.model ?? ''} onClose={onClose}>
-      {error && !asset ? <ErrorState error={error} /> : null}
+      {error && !asset ? <ErrorState error={error} onRetry={() => void refetch()} /> : null}
       <Stack gap="xl">
         {shown.map((one) => (
           <AssetDetails key={one.id} asset={one} onDeleted={() => one.id === id && onClose()} />

@@ -29,7 +29,9 @@ export function AddChannel({ upstreams, step, onStep, onOpen }: AddChannelProps)
   const vendors = useAdmin('GET /operator/vendors', {})
   const { demo } = useSession()
   const [added, setAdded] = useState<readonly string[]>([])
-  if (vendors.error) return <ErrorState error={vendors.error} />
+  if (vendors.error) {
+    return <ErrorState error={vendors.error} onRetry={() => void vendors.refetch()} />
+  }
   const known = vendors.data?.data ?? []
   const vendor = known.find(({ id }) => id === step)
   if (vendor && added.length > 0) {

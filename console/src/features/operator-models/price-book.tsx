@@ -32,7 +32,9 @@ export function PriceBook({ book, onChoose }: PriceBookProps) {
       <Text size="sm" c="dimmed">
         {t('text')}
       </Text>
-      {vendors.error ? <ErrorState error={vendors.error} /> : null}
+      {vendors.error ? (
+        <ErrorState error={vendors.error} onRetry={() => void vendors.refetch()} />
+      ) : null}
       <Select
         label={t('vendor')}
         placeholder={t('vendorPlaceholder')}
@@ -52,7 +54,9 @@ export function PriceBook({ book, onChoose }: PriceBookProps) {
 
 function Book({ id }: { readonly id: string }) {
   const vendor = useAdmin('GET /operator/vendors/:vendor_id', { params: { vendor_id: id } })
-  if (vendor.error) return <ErrorState error={vendor.error} />
+  if (vendor.error) {
+    return <ErrorState error={vendor.error} onRetry={() => void vendor.refetch()} />
+  }
   return vendor.data ? <Review vendor={vendor.data} /> : null
 }
 

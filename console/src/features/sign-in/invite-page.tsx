@@ -26,7 +26,11 @@ export function Page() {
   if (invitation.data) return <Accept key={token} invitation={invitation.data} token={token} />
   return (
     <SignInFrame title={t('join')}>
-      {invitation.error ? <ErrorState error={invitation.error} /> : <Loader size="sm" />}
+      {invitation.error ? (
+        <ErrorState error={invitation.error} onRetry={() => void invitation.refetch()} />
+      ) : (
+        <Loader size="sm" />
+      )}
     </SignInFrame>
   )
 }

@@ -21,11 +21,11 @@ type Offer = NonNullable<AdminAnswer<'GET /session/start'>['sign_up']>
 export function Page() {
   const t = useMessages(messages)
   const token = useToken()
-  const { data, error } = useAdmin('GET /session/start', {})
+  const { data, error, refetch } = useAdmin('GET /session/start', {})
   if (!data) {
     return (
       <SignInFrame title={t('signUp')}>
-        {error ? <ErrorState error={error} /> : <Loader size="sm" />}
+        {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Loader size="sm" />}
       </SignInFrame>
     )
   }
@@ -143,7 +143,11 @@ function Confirmed({ offer, token }: { readonly offer: Offer; readonly token: st
   if (!view.data) {
     return (
       <SignInFrame title={t('signUp')}>
-        {view.error ? <ErrorState error={view.error} /> : <Loader size="sm" />}
+        {view.error ? (
+          <ErrorState error={view.error} onRetry={() => void view.refetch()} />
+        ) : (
+          <Loader size="sm" />
+        )}
       </SignInFrame>
     )
   }

@@ -35,7 +35,7 @@ interface DeliveryDetailsProps {
 export function DeliveryDetails({ accountId, deliveryId, onOpen }: DeliveryDetailsProps) {
   const t = useMessages(messages)
   const params = { account_id: accountId, delivery_id: deliveryId }
-  const { data, error } = useAdmin(ONE, { params }, { live: ['deliveries'] })
+  const { data, error, refetch } = useAdmin(ONE, { params }, { live: ['deliveries'] })
   const again = useAdminChange(
     'POST /accounts/:account_id/webhooks/deliveries/:delivery_id/redeliver',
   )
@@ -44,7 +44,7 @@ export function DeliveryDetails({ accountId, deliveryId, onOpen }: DeliveryDetai
     notifyDone(t('redelivered'))
     onOpen(id)
   })
-  if (error) return <ErrorState error={error} />
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
   if (!data) return <Loader size="sm" />
   return (
     <Stack gap="lg">

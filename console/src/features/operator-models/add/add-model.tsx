@@ -67,8 +67,10 @@ function Sources({ onStep, onBook }: SourcesProps) {
   const t = useMessages(messages)
   const channels = useAdmin('GET /operator/channels', {})
   const upstreams = useAdmin('GET /operator/upstreams', {})
-  const error = channels.error ?? upstreams.error
-  if (error) return <ErrorState error={error} />
+  const failed = [channels, upstreams].find(({ error }) => error)
+  if (failed?.error) {
+    return <ErrorState error={failed.error} onRetry={() => void failed.refetch()} />
+  }
   if (!channels.data || !upstreams.data) return <Loader size="sm" />
   const listing = upstreams.data.data.filter((one) => one.lists_models).map(({ name }) => name)
   const isListing = (upstream: string) => listing.includes(upstream)

@@ -36,7 +36,7 @@ export function ModelChoice({ channel, chosen, onChoose, onNext }: ModelChoicePr
   const { data } = found
   return (
     <Stack gap="sm">
-      {found.error ? <ErrorState error={found.error} /> : null}
+      {found.error ? <ErrorState error={found.error} onRetry={() => void found.refetch()} /> : null}
       {found.isPending ? (
         <Group gap="xs" role="status">
           <Loader size="sm" />

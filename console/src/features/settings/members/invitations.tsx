@@ -1,4 +1,5 @@
 /** Open invitations. */
+import { ErrorState } from '../../../components/state/error-state.tsx'
 import { formatTime } from '../../../lib/format.ts'
 import { useLanguage, useMessages } from '../../../lib/i18n.tsx'
 import { useAdmin, useAdminChange } from '../../../lib/use-admin.ts'
@@ -10,7 +11,9 @@ export function Invitations({ accountId }: { readonly accountId: string }) {
   const t = useMessages(messages)
   const { language } = useLanguage()
   const params = { account_id: accountId }
-  const { data, isPending } = useAdmin('GET /accounts/:account_id/invitations', { params })
+  const { data, error, isPending, refetch } = useAdmin('GET /accounts/:account_id/invitations', {
+    params,
+  })
   const takeBack = useAdminChange('DELETE /accounts/:account_id/invitations/:invitation_id')
   const rows = (data?.data ?? []).map(({ id, email, expires_at }) => (
     <SettingRow
@@ -23,5 +26,10 @@ export function Invitations({ accountId }: { readonly accountId: string }) {
       </ActButton>
     </SettingRow>
   ))
-  return <div aria-busy={isPending}>{rows}</div>
+  return (
+    <div aria-busy={isPending}>
+      {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : null}
+      {rows}
+    </div>
+  )
 }

@@ -3,8 +3,9 @@ import { Group, Loader, Stack, Text } from '@mantine/core'
 import { TextLink } from '../../../../components/links.tsx'
 import { Panel } from '../../../../components/page/panel.tsx'
 import { Arithmetic } from '../../../../components/prices/arithmetic.tsx'
+import { ErrorState } from '../../../../components/state/error-state.tsx'
 import { MoneyText } from '../../../../components/text/money-text.tsx'
-import type { AdminAnswer } from '../../../../lib/api.ts'
+import { type AdminAnswer, ApiError } from '../../../../lib/api.ts'
 import { formatMoney, isZero } from '../../../../lib/format.ts'
 import { useLanguage, useMessages } from '../../../../lib/i18n.tsx'
 import { useAccount } from '../../../../lib/session.tsx'
@@ -19,7 +20,7 @@ const POLL_INTERVAL_MS = 1_500
 export function CostAfter({ requestId }: { readonly requestId: string }) {
   const t = useMessages(messages)
   const account = useAccount()
-  const { data, error } = useAdmin(
+  const { data, error, refetch } = useAdmin(
     KEY,
     { params: { account_id: account.id, request_id: requestId } },
     {
@@ -28,7 +29,8 @@ export function CostAfter({ requestId }: { readonly requestId: string }) {
     },
   )
   // A call refused before its hold has no record.
-  if (error) return null
+  if (error instanceof ApiError && error.status === 404) return null
+  if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
   return (
     <Panel title={t('costTitle')} aside={data ? <Explain record={data} /> : undefined}>
       {data ? <Settled record={data} /> : <Settling />}
