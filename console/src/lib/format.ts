@@ -131,10 +131,10 @@ export function formatNumber(value: number, language: Language, places = 0): str
 }
 
 /** 1200 → 1.2K, for tiles and axes. */
-export function formatCompact(value: number, language: Language): string {
+export function formatCompact(value: number, language: Language, places = 1): string {
   return numberFormat(language, {
     notation: 'compact',
-    maximumFractionDigits: 1,
+    maximumFractionDigits: places,
   }).format(value)
 }
 

@@ -16,6 +16,11 @@ for (const language of ['en', 'zh'] as const) {
     }
   })
 
+  test(`${language}: a count is exact`, () => {
+    assert.match(words.per(1_250_000, 'input_token'), language === 'zh' ? /125万/ : /1\.25M/)
+    assert.match(words.per(86_400, 'input_token'), language === 'zh' ? /8\.64万/ : /86\.4K/)
+  })
+
   test(`${language}: a unit without words is shown as its name`, () => {
     for (const unit of ['later_unit', 'constructor', 'toString']) {
       assert.equal(words.units(unit), unit)

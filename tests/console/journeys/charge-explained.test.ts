@@ -81,6 +81,16 @@ describe('a charge explained', { skip: noBrowser }, () => {
     await page.getByText(/operator in the account test …/).waitFor()
     await page.goto(`${stage.console}/usage?account=${other.id}`)
     await page.getByText(/in the account another customer …/).waitFor()
+    // Prices of another model, or of a list, are not those that the customer looks up.
+    await page.route('**/usage/req_*', async (route) => {
+      const record: Record = await (await route.fetch()).json()
+      const lines = record.lines.map((line) => ({ ...line, list_amount: '0.5' }))
+      const shown = { served_model: 'sim-reasoner', price_list: 'partner', list_amount: '0.75' }
+      await route.fulfill({ json: { ...record, lines, ...shown } })
+    })
+    await page.goto(`${stage.console}/usage?account=${stage.account.id}&id=${id}`)
+    const facts = page.getByRole('dialog').locator('dl')
+    for (const text of ['sim-reasoner', 'partner', '¥0.75']) await facts.getByText(text).waitFor()
     await leave(watched)
   })
 

@@ -7,6 +7,8 @@ import { messages } from './price-words-messages.ts'
 
 const ONE = 0
 const MANY = 1
+/** Of a price's count: 1,250,000 are 1.25M, and not 1.3M. */
+const EXACT_PLACES = 9
 
 type Known = keyof (typeof messages)['en']
 type Values = Readonly<Record<string, string>>
@@ -58,7 +60,7 @@ export function wordPrices(language: Language) {
       if (longer) return say('per', { unit: say(longer) })
       if (count === 1) return say('per', { unit: wordUnit(unit, ONE) })
       const spoken = language === 'zh' ? SPOKEN[count] : undefined
-      const many = { count: spoken ?? formatCompact(count, language) }
+      const many = { count: spoken ?? formatCompact(count, language, EXACT_PLACES) }
       return say('per', { unit: say('many', { ...many, unit: wordUnit(unit, MANY) }) })
     },
     /** `at 1080p, without sound`. */

@@ -32,12 +32,24 @@ const FIELDS: RowFields<ExplainedCall, (typeof messages)['en']> = [
   { key: 'request_id', word: 'request', as: 'copy' },
   { key: 'status', as: 'status' },
   { key: 'model' },
+  {
+    word: 'servedModel',
+    show: ({ model, served_model: served }) => (served === model ? undefined : served),
+  },
   { key: 'endpoint' },
   { word: 'key', show: ({ key_id: id }) => <IdLink to="/keys" id={id} /> },
   { word: 'task', show: ({ task_id: id }) => id && <IdLink to="/tasks" id={id} /> },
   { key: 'created_at', word: 'time', as: 'time' },
   { key: 'held', as: 'money' },
   { key: 'charged', as: 'money' },
+  { word: 'priceList', show: (call) => (isListed(call) ? call.price_list : undefined) },
+  {
+    word: 'listAmount',
+    show: (call) =>
+      isListed(call) && call.list_amount !== null ? (
+        <MoneyText amount={call.list_amount} currency={call.currency} places="exact" />
+      ) : undefined,
+  },
   { key: 'returned', as: 'money' },
   {
     word: 'debt',
@@ -47,6 +59,11 @@ const FIELDS: RowFields<ExplainedCall, (typeof messages)['en']> = [
   { word: 'basis', show: ({ basis }) => basis && <BasisText basis={basis} /> },
   { key: 'error', as: 'words' },
 ]
+
+/** True if a price list applies: its lines have their amounts at the base prices, too. */
+function isListed({ lines }: ExplainedCall): boolean {
+  return lines.some((line) => line.list_amount !== undefined)
+}
 
 function IdLink({ to, id }: { readonly to: '/keys' | '/tasks'; readonly id: string }) {
   return (
