@@ -19,7 +19,7 @@ describe('several currencies', { skip: noBrowser }, () => {
       const account = { name: 'Acme', currency, openingBalanceNanos, actor: 'test' }
       return (await createAccount(stage.sql, account)).id
     }
-    ids = [await open('USD', '1234.5'), await open('JPY', '5000')]
+    ids = [await open('USD', '1234.5'), await open('JPY', '12345678')]
     await (await stage.post('/v1/search', { Type: 'web', Query: 'rivers' })).text()
   })
   after(() => stage?.stop())
@@ -28,18 +28,27 @@ describe('several currencies', { skip: noBrowser }, () => {
     const { page, complaints } = await stage.signedIn('/operator', OPERATOR)
     const tile = page.getByRole('link', { name: /^Customers’ balances/ })
     await tile.getByText('$1,234.50').waitFor()
-    await tile.getByText('JPY 5,000.00').waitFor()
+    await tile.getByText('JPY 12,345,678.00').waitFor()
     await tile.getByText(/^¥9\d\d\.\d\d$/).waitFor()
     await page.getByRole('link', { name: /^Calls 1$/ }).waitFor()
     await page.getByRole('radiogroup', { name: 'Currency' }).getByText('USD').click()
     await page.getByRole('figure', { name: 'Revenue and upstream cost in USD' }).waitFor()
-    await tile.getByText('JPY 5,000.00').waitFor()
+    await tile.getByText('JPY 12,345,678.00').waitFor()
     await expectAccessible(page)
     assert.deepEqual(complaints, [])
     await page.context().close()
     const phone = await stage.signedIn('/operator', OPERATOR, PHONE)
-    await phone.page.getByText('JPY 5,000.00').waitFor()
+    await phone.page.getByText('JPY 12,345,678.00').waitFor()
     await expectFits(phone.page)
+    await phone.page.setViewportSize({ width: 390, height: 844 })
+    await phone.page.goto(`${stage.console}/operator/accounts`)
+    const amount = phone.page.getByRole('cell', { name: 'JPY 12,345,678.00' })
+    await amount.waitFor()
+    const [reach = 0, room = 0] = await amount.evaluate((cell) => [
+      cell.scrollWidth,
+      cell.clientWidth,
+    ])
+    assert.ok(reach <= room, `${reach} of ${room} pixels`)
     await phone.page.context().close()
   })
 

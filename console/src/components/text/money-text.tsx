@@ -4,6 +4,9 @@ import { CHARGE_PLACES, formatMoney, isZero, legiblePlaces } from '../../lib/for
 import { useLanguage } from '../../lib/i18n.tsx'
 import { HoverLabel } from './hover-label.tsx'
 
+/** Longer ones take the room of two figures on a phone. */
+const FIGURE_LENGTH_MAX = 13
+
 interface MoneyTextProps extends TextProps {
   /** A decimal string of the API. */
   readonly amount: string
@@ -25,6 +28,7 @@ export function MoneyText({ amount, currency, places = CHARGE_PLACES, ...props }
       inherit
       {...(isZero(amount) ? { c: 'dimmed' } : {})}
       {...(isShortened ? { 'data-copy': exact } : {})}
+      {...(short.length > FIGURE_LENGTH_MAX ? { 'data-long': true } : {})}
       {...props}
       style={{ whiteSpace: 'nowrap' }}
     >
