@@ -69,6 +69,7 @@ describe('operators', () => {
       [{ amount: '-1', reason: 'x' }, /^amount: only an adjustment can be negative$/],
       [{ amount: '0', reason: 'x' }, /^amount: zero/],
       [{ amount: 'ten', reason: 'x' }, /^amount: must be a decimal/],
+      [{ amount: '1000000000', reason: 'x' }, /^amount: .* below 1000000000$/],
       [{ amount: '1', reason: ' ' }, /^reason: /],
       [{ amount: '6', reason: 'x', event_id: 'pay_1' }, /^event pay_1 was posted to another /],
     ] as const) {

@@ -1,6 +1,6 @@
 /** Schemas that many routes share: amounts, times, pages. */
 import { z } from 'zod'
-import { formatAmount, parseAmount } from '../../base/lib/money.ts'
+import { AMOUNT_PROBLEM, formatAmount, parseAmount } from '../../base/lib/money.ts'
 import { NETWORK_PROBLEM, NETWORKS_MAX, readNetwork } from '../../base/lib/networks.ts'
 import { readTimeZone } from '../../base/lib/text/time-zone.ts'
 import { decimalAmount, givenTime } from '../endpoints/codecs.ts'
@@ -21,7 +21,7 @@ export const text = (max: number) =>
 
 /** An amount in a request: a decimal, converted to nano-units. */
 export const decimal = z.codec(
-  z.string().regex(/^\d{1,9}(\.\d{1,9})?$/, 'must be a decimal such as "12.5"'),
+  z.string().regex(/^\d{1,9}(\.\d{1,9})?$/, AMOUNT_PROBLEM),
   z.bigint(),
   { decode: (sent) => parseAmount(sent) ?? 0n, encode: formatAmount },
 )

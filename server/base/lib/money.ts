@@ -11,6 +11,9 @@ const NANOS_PER_UNIT = 1_000_000_000n
 const FRACTION_DIGITS = 9
 const DECIMAL = /^(-?)(\d{1,9})(?:\.(\d{1,9}))?$/
 
+/** The refusal of a text that `parseAmount` does not read: a line of a form on a phone. */
+export const AMOUNT_PROBLEM = 'must be a decimal such as 12.5, below 1000000000'
+
 /**
  * Parses a decimal string such as "12.5" or "-0.000000001". Returns undefined if the text is not a
  * plain decimal with at most nine digits on either side of the point.

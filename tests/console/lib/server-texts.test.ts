@@ -11,6 +11,7 @@ import {
   translateServerText,
 } from '../../../console/src/lib/words/server-texts.ts'
 import { ERRORS } from '../../../server/base/lib/errors.ts'
+import { AMOUNT_PROBLEM } from '../../../server/base/lib/money.ts'
 import { describeProblem } from '../../../server/base/lib/text/describe-problem.ts'
 import { type CatalogError, parseCatalogFile } from '../../../server/money/catalog/apply/file.ts'
 
@@ -23,6 +24,10 @@ test('a refusal keeps the name of its field', () => {
   assert.equal(
     inChinese('amount: must be a decimal such as "12.5"'),
     'amount: 必须是小数，例如 "12.5"',
+  )
+  assert.equal(
+    inChinese(`amount: ${AMOUNT_PROBLEM}`),
+    'amount: 必须是小于 1000000000 的小数，例如 12.5',
   )
   assert.equal(inChinese('no such invitation'), '没有此邀请')
   const unlisted = "models[0]: there is no model 'a': GET /v1/models lists the ids"

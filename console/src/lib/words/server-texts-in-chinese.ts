@@ -192,8 +192,13 @@ const PATTERNS: readonly Pattern[] = [
   [/^must be less than (\S+)$/, (n) => `必须小于 ${n}`],
   [/^must be one of (.+)$/, (values) => `必须是以下之一：${values.replaceAll(', ', '、')}`],
   [
-    /^must be a decimal (?:such as|string, for example|of at most 9 digits.* for example) (.+)$/,
-    (one) => `必须是小数，例如 ${one}`,
+    /^must be a decimal such as (\S+), below (\d+)$/,
+    (one, limit) => `必须是小于 ${limit} 的小数，例如 ${one}`,
+  ],
+  [/^must be a decimal (?:such as|string, for example) (.+)$/, (one) => `必须是小数，例如 ${one}`],
+  [
+    /^must be a decimal of at most (\d+) digits before and after the point, for example (.+)$/,
+    (count, one) => `必须是小数，小数点前后各不超过 ${count} 位，例如 ${one}`,
   ],
   [
     /^is missing: write "per": (\d+) if the amount buys \S+ of (\w+), as most vendors say it.*$/,

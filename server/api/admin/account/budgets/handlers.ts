@@ -2,7 +2,7 @@
 
 import { toPage } from '../../../../base/http/page.ts'
 import { GatewayError, invalidField } from '../../../../base/lib/errors.ts'
-import { parseAmount } from '../../../../base/lib/money.ts'
+import { AMOUNT_PROBLEM, parseAmount } from '../../../../base/lib/money.ts'
 import type { OperatorError } from '../../../../base/lib/operator-error.ts'
 import type { BudgetUnit, SetBy } from '../../../../money/ledger/budgets/budget.ts'
 import {
@@ -44,7 +44,7 @@ function readQuantity(unit: BudgetUnit, text: string): bigint {
   if (unit !== 'money' && /^\d+$/.test(text)) return BigInt(text)
   const nanos = unit === 'money' ? parseAmount(text) : undefined
   if (nanos !== undefined) return nanos
-  throw invalidField('amount', unit === 'money' ? 'must be an amount' : 'must be a whole number')
+  throw invalidField('amount', unit === 'money' ? AMOUNT_PROBLEM : 'must be a whole number')
 }
 
 const isKeyId = (id: string) => id.startsWith('key_')

@@ -3,7 +3,12 @@
 import { toPage } from '../../../../base/http/page.ts'
 import { invalidField } from '../../../../base/lib/errors.ts'
 import { newId } from '../../../../base/lib/ids.ts'
-import { formatAmount, type Nanos, parseAmount } from '../../../../base/lib/money.ts'
+import {
+  AMOUNT_PROBLEM,
+  formatAmount,
+  type Nanos,
+  parseAmount,
+} from '../../../../base/lib/money.ts'
 import {
   createAccount,
   mergeLimits,
@@ -26,7 +31,7 @@ function findAccount({ sql }: AdminServices, id: string) {
 
 function readAmount(text: string, name: string): Nanos {
   const nanos = parseAmount(text)
-  if (nanos === undefined) throw invalidField(name, 'must be a decimal, for example 12.5')
+  if (nanos === undefined) throw invalidField(name, AMOUNT_PROBLEM)
   return nanos
 }
 

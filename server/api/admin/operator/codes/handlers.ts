@@ -2,7 +2,7 @@
 
 import { toPage } from '../../../../base/http/page.ts'
 import { invalidField } from '../../../../base/lib/errors.ts'
-import { parseAmount } from '../../../../base/lib/money.ts'
+import { AMOUNT_PROBLEM, parseAmount } from '../../../../base/lib/money.ts'
 import {
   createRedeemCodes,
   listRedeemCodes,
@@ -22,7 +22,7 @@ export const operatorCodesHandlers: HandlersOf<typeof operatorCodesContract> = {
   async 'POST /operator/redeem-codes'({ body, session, note }, { sql }) {
     const { amount, expires_at: expiresAt = null, ...lot } = body
     const amountNanos = parseAmount(amount)
-    if (amountNanos === undefined) throw invalidField('amount', 'must be a decimal')
+    if (amountNanos === undefined) throw invalidField('amount', AMOUNT_PROBLEM)
     note({ count: body.count, amount, currency: body.currency, kind: body.kind })
     const actor = session.user.email
     const data = await withOperatorErrors(
