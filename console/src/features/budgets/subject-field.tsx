@@ -44,6 +44,7 @@ function KeyField({ draft, onChange }: SubjectFieldProps) {
     <Select
       label={t('key')}
       withAsterisk
+      allowDeselect={false}
       searchable
       data={options.filter(({ value, isReplaced }) => !isReplaced || value === draft.subject)}
       onSearchChange={onSearch}
@@ -63,6 +64,7 @@ function MemberField({ draft, onChange }: SubjectFieldProps) {
     <Select
       label={t('member')}
       withAsterisk
+      allowDeselect={false}
       searchable
       limit={200}
       data={(data?.data ?? []).map(({ email, name }) => ({
