@@ -12,7 +12,13 @@ const I_PCM = 25
 interface Planes {
   columns: number
   rows: number
-  planes: [Uint8Array, Uint8Array, Uint8Array]
+  planes: [Plane, Plane, Plane]
+}
+
+interface Plane {
+  samples: Buffer
+  /** 1 for each row of samples that is equal to the one above it. */
+  repeated: Uint8Array
 }
 
 export function sequenceParameters(width: number, height: number): Buffer {
@@ -120,54 +126,58 @@ function putNoCoefficients(bits: BitWriter, neighbours: (number | undefined)[]):
 
 /** 0: predicted from the row above, 1: from the column to the left; undefined: neither is exact. */
 function lumaMode({ columns, planes }: Planes, column: number, row: number): 0 | 1 | undefined {
-  const extent = { stride: columns * MACROBLOCK, size: MACROBLOCK }
-  const origin = row * MACROBLOCK * extent.stride + column * MACROBLOCK
-  if (row > 0 && repeatsAbove(planes[0], origin, extent)) return 0
-  if (column > 0 && repeatsLeft(planes[0], origin, extent)) return 1
+  const block = { stride: columns * MACROBLOCK, size: MACROBLOCK, column, row }
+  if (row > 0 && repeatsAbove(planes[0], block)) return 0
+  if (column > 0 && repeatsLeft(planes[0], block)) return 1
   return undefined
 }
 
-interface Extent {
+interface Block {
   stride: number
   size: number
+  column: number
+  row: number
 }
 
-function repeatsAbove(plane: Uint8Array, origin: number, { stride, size }: Extent): boolean {
-  for (let y = 0; y < size; y += 1) {
-    for (let x = 0; x < size; x += 1) {
-      if (plane[origin + y * stride + x] !== plane[origin - stride + x]) return false
-    }
+function repeatsAbove({ samples, repeated }: Plane, { stride, size, column, row }: Block): boolean {
+  const left = column * size
+  const above = (row * size - 1) * stride + left
+  for (let y = row * size; y < (row + 1) * size; y += 1) {
+    // Most rows of flat colours: the one above has been compared.
+    if (repeated[y] === 1) continue
+    const start = y * stride + left
+    for (let x = 0; x < size; x += 1) if (samples[start + x] !== samples[above + x]) return false
   }
   return true
 }
 
-function repeatsLeft(plane: Uint8Array, origin: number, { stride, size }: Extent): boolean {
+function repeatsLeft({ samples }: Plane, { stride, size, column, row }: Block): boolean {
+  const origin = row * size * stride + column * size
   for (let y = 0; y < size; y += 1) {
-    const left = plane[origin + y * stride - 1]
-    for (let x = 0; x < size; x += 1) if (plane[origin + y * stride + x] !== left) return false
+    const left = samples[origin + y * stride - 1]
+    for (let x = 0; x < size; x += 1) if (samples[origin + y * stride + x] !== left) return false
   }
   return true
 }
 
 /** Like luma, but both colour planes must agree, and the modes are numbered differently. */
 function chromaMode({ columns, planes }: Planes, column: number, row: number): 1 | 2 | undefined {
-  const extent = { stride: columns * 8, size: 8 }
-  const origin = row * 8 * extent.stride + column * 8
+  const block = { stride: columns * 8, size: 8, column, row }
   const colours = [planes[1], planes[2]]
-  if (row > 0 && colours.every((plane) => repeatsAbove(plane, origin, extent))) return 2
-  if (column > 0 && colours.every((plane) => repeatsLeft(plane, origin, extent))) return 1
+  if (row > 0 && colours.every((plane) => repeatsAbove(plane, block))) return 2
+  if (column > 0 && colours.every((plane) => repeatsLeft(plane, block))) return 1
   return undefined
 }
 
 function putSamples(bits: BitWriter, { columns, planes }: Planes, column: number, row: number) {
   bits.ue(I_PCM)
   bits.alignZero()
-  for (const [index, plane] of planes.entries()) {
+  for (const [index, { samples }] of planes.entries()) {
     const size = index === 0 ? 16 : 8
     const stride = columns * size
     const origin = row * size * stride + column * size
     for (let y = 0; y < size; y += 1) {
-      for (let x = 0; x < size; x += 1) bits.put(plane[origin + y * stride + x] ?? 0, 8)
+      for (let x = 0; x < size; x += 1) bits.put(samples[origin + y * stride + x] ?? 0, 8)
     }
   }
 }
@@ -177,17 +187,28 @@ function planesOf(picture: Picture): Planes {
   const { width, height, palette, pixels } = picture
   const [columns, rows] = [macroblocks(width), macroblocks(height)]
   const colours = palette.map(componentsOf)
-  const at = (x: number, y: number): number =>
-    pixels[Math.min(y, height - 1) * width + Math.min(x, width - 1)] ?? 0
-  const plane = (component: 0 | 1 | 2, step: number): Uint8Array => {
+  const rowAt = (y: number): Uint8Array => {
+    const start = Math.min(y, height - 1) * width
+    return pixels.subarray(start, start + width)
+  }
+  const plane = (component: 0 | 1 | 2, step: number): Plane => {
     const [across, down] = [(columns * MACROBLOCK) / step, (rows * MACROBLOCK) / step]
-    const out = new Uint8Array(across * down)
+    const values = Uint8Array.from(colours, (colour) => colour[component])
+    const samples = Buffer.alloc(across * down)
+    const repeated = new Uint8Array(down)
     for (let y = 0; y < down; y += 1) {
+      const row = rowAt(y * step)
+      const start = y * across
+      if (y > 0 && Buffer.compare(row, rowAt((y - 1) * step)) === 0) {
+        samples.copyWithin(start, start - across, start)
+        repeated[y] = 1
+        continue
+      }
       for (let x = 0; x < across; x += 1) {
-        out[y * across + x] = colours[at(x * step, y * step)]?.[component] ?? 0
+        samples[start + x] = values[row[Math.min(x * step, width - 1)] ?? 0] ?? 0
       }
     }
-    return out
+    return { samples, repeated }
   }
   return { columns, rows, planes: [plane(0, 1), plane(1, 2), plane(2, 2)] }
 }
