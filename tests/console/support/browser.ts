@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { until } from '../../support/until.ts'
-import { borrowContext } from './contexts.ts'
+import { borrowPage } from './contexts.ts'
 
 const PATIENCE_MS = 180_000
 /** How long the console shows a toast: of what was done, and of what has failed. */
@@ -30,14 +30,13 @@ export interface WatchedPage {
 
 /**
  * Opens a page in a browser context that nobody else has meanwhile, isolated from other tests. A
- * context that is closed is emptied and used again.
+ * context that is closed is emptied and used again, with its page.
  */
 export async function openPage(browser: Browser, look: Look = {}): Promise<WatchedPage> {
   const { width = 1280, height = 800, colorScheme = 'light', locale = 'en-US' } = look
-  const context = await borrowContext(browser, locale)
-  const page = await context.newPage()
+  const page = await borrowPage(browser, { locale, colorScheme })
+  const context = page.context()
   await page.setViewportSize({ width, height })
-  await page.emulateMedia({ colorScheme })
   const listening = new Promise<void>((resolve) => {
     page.on('response', (answer) => answer.url().endsWith('/events') && resolve())
   })

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { launchBrowser, noBrowser } from '../../support/browser.ts'
+import { until } from '../../support/until.ts'
 import { openPage } from './browser.ts'
 
 /** Runs in a page: all that it finds stored for its origin. */
@@ -21,11 +22,18 @@ const WRITE = `(async () => {
   await caches.open('a')
 })()`
 
+const server = createServer((_, response) =>
+  response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>A page</h1>'),
+)
+
+/** The server's addresses: two origins. */
+function addresses(): string[] {
+  const { port } = server.address() as AddressInfo
+  return ['127.0.0.1', 'localhost'].map((host) => `http://${host}:${port}/`)
+}
+
 describe('a context that is used again', { skip: noBrowser }, () => {
   let browser: Browser
-  const server = createServer((_, response) =>
-    response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>A page</h1>'),
-  )
   before(async () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     browser = await launchBrowser()
@@ -35,10 +43,6 @@ describe('a context that is used again', { skip: noBrowser }, () => {
     server.closeAllConnections()
     server.close()
   })
-  const addresses = () =>
-    ['127.0.0.1', 'localhost'].map(
-      (host) => `http://${host}:${(server.address() as AddressInfo).port}/`,
-    )
 
   const read = async (page: Page) => {
     const found: string[] = []
@@ -65,6 +69,28 @@ describe('a context that is used again', { skip: noBrowser }, () => {
     assert.deepEqual(await read(second.page), fresh)
     const other = await openPage(browser)
     assert.notEqual(other.context, first.context)
+  })
+
+  test('has its page, which nobody listens to', async () => {
+    const [address = ''] = addresses()
+    const first = await openPage(browser)
+    await first.page.goto(address)
+    const fresh = await first.page.evaluate(READ)
+    await first.page.evaluate(WRITE)
+    await first.page.route('**', (route) => route.abort())
+    await first.context.close()
+    const second = await openPage(browser)
+    assert.equal(second.page, first.page)
+    await second.page.goto(address)
+    assert.equal(await second.page.evaluate(READ), fresh)
+    await second.page.evaluate('console.error("of the second")')
+    await until('a complaint', () => second.complaints.length > 0)
+    assert.deepEqual([first.complaints, second.complaints], [[], ['of the second']])
+    await second.page.addInitScript('window.isChanged = true')
+    await second.context.close()
+    const third = await openPage(browser)
+    assert.equal(third.context, first.context)
+    assert.notEqual(third.page, first.page)
   })
 
   test('is not one whose clock was set', async () => {
