@@ -7,6 +7,7 @@ import { noBrowser } from '../support/browser.ts'
 import { findFreePort } from '../support/free-port.ts'
 import type { GatewayProcess } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
+import { expectLoaded, goInside } from './support/browser.ts'
 import { type Canaries, type Planted, PROVIDER_KEY, plant } from './support/canaries.ts'
 import { listPages } from './support/list-pages.ts'
 import { type ConsoleStage, startConsoleProcess } from './support/stage.ts'
@@ -90,9 +91,9 @@ describe('no secret appears', { skip: noBrowser }, () => {
       const paths = await listPages(page)
       for (const path of paths.filter((one) => one.startsWith(below))) {
         const separator = path.includes('?') ? '&' : '?'
-        await page.goto(`${stage.console}${path}${separator}account=${stage.account.id}`)
-        await page.getByRole('heading', { level: 1 }).waitFor()
-        await page.waitForLoadState('load')
+        const href = `${stage.console}${path}${separator}account=${stage.account.id}`
+        await (path === below ? page.goto(href) : goInside(page, href))
+        await expectLoaded(page, path)
         expectNone(await page.content(), path)
         expectNone(
           await page.evaluate<string>(

@@ -51,6 +51,26 @@ export async function openPage(browser: Browser, look: Look = {}): Promise<Watch
   return { page, context, complaints, listening }
 }
 
+/**
+ * Goes to a page of another heading without loading the console again, as a link does, and waits
+ * for that heading.
+ */
+export async function goInside(page: Page, href: string): Promise<void> {
+  const before = await page.locator('h1').allTextContents()
+  await page.evaluate(`history.pushState(null, '', ${JSON.stringify(href)})`)
+  await until(`another heading at ${href}`, async () => {
+    const [heading] = await page.locator('h1').allTextContents()
+    return heading !== undefined && heading !== before[0]
+  })
+}
+
+/** Waits until a page has a heading and all of its parts. */
+export async function expectLoaded(page: Page, path: string): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  const busy = page.locator('[aria-busy=true]')
+  await until(`all of ${path}`, async () => (await busy.count()) === 0 || undefined)
+}
+
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 const IS_STILL = `!document.querySelector('[data-stale]') &&

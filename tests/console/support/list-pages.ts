@@ -14,5 +14,6 @@ export async function listPages(page: Page): Promise<string[]> {
     await page.locator('nav a[href="/console/operator/accounts"]').waitFor({ state: 'attached' })
     paths.push(...(await readPaths()))
   }
-  return paths.map((path) => path.replace(/^\/console/, '').replace(/^\/$/, '') || '/')
+  const unique = new Set(paths.map((path) => path.replace(/^\/console/, '') || '/'))
+  return [...unique]
 }
