@@ -2,8 +2,11 @@
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Short waits end soon, and long ones leave the processor to what they wait for. */
-const POLL_MS = { first: 4, last: 40, growth: 1.3 }
+/**
+ * Each pause is a part of the time waited so far: short waits end soon, and long ones leave the
+ * processor to what they wait for.
+ */
+const PAUSE = { part: 0.2, leastMs: 4, mostMs: 400 }
 /** Enough on a machine many times slower: what takes longer never comes. */
 const PATIENCE_MS = 180_000
 
@@ -16,12 +19,13 @@ export async function until<T>(
   check: () => Promise<T | undefined | false> | T | undefined | false,
   timeoutMs = PATIENCE_MS,
 ): Promise<T> {
-  const deadline = performance.now() + timeoutMs
-  for (let pauseMs = POLL_MS.first; ; pauseMs = Math.min(pauseMs * POLL_MS.growth, POLL_MS.last)) {
+  const start = performance.now()
+  while (true) {
     const value = await check()
     if (value !== undefined && value !== false) return value
-    if (performance.now() > deadline) throw new Error(`gave up waiting for ${what}`)
-    await sleep(pauseMs)
+    const waitedMs = performance.now() - start
+    if (waitedMs > timeoutMs) throw new Error(`gave up waiting for ${what}`)
+    await sleep(Math.min(Math.max(waitedMs * PAUSE.part, PAUSE.leastMs), PAUSE.mostMs))
   }
 }
 

@@ -8,13 +8,22 @@ import { readBody, startServer } from '../../support/servers/local-server.ts'
 const SOUND = ['-f', 'lavfi', '-i', 'sine=f=440']
 const PICTURE = ['-f', 'lavfi', '-i', 'testsrc=s=160x120:r=5']
 
-/** Runs ffmpeg with the output's options, and returns the file of that name. */
+const made = new Map<string, Buffer>()
+
+/** Runs ffmpeg with the output's options, once for each file of that name, which it returns. */
 function make(name: string, input: readonly string[], output: readonly string[]): Buffer {
+  const key = [name, ...input, ...output].join(' ')
+  const content = made.get(key) ?? run(name, input, output)
+  made.set(key, content)
+  return content
+}
+
+function run(name: string, input: readonly string[], output: readonly string[]): Buffer {
   const folder = mkdtempSync(join(tmpdir(), 'recording-'))
   try {
     const path = join(folder, name)
-    const run = spawnSync('ffmpeg', ['-v', 'error', ...input, ...output, '-y', path])
-    if (run.status !== 0) throw new Error(`ffmpeg: ${run.stderr}`)
+    const { status, stderr } = spawnSync('ffmpeg', ['-v', 'error', ...input, ...output, '-y', path])
+    if (status !== 0) throw new Error(`ffmpeg: ${stderr}`)
     return readFileSync(path)
   } finally {
     rmSync(folder, { recursive: true, force: true })
