@@ -5,7 +5,7 @@ import type { Relay } from '../../server/wire/dialects/relay.ts'
 export function* chunkings(body: Buffer): Generator<{ name: string; chunks: Buffer[] }> {
   yield { name: 'whole', chunks: [body] }
   for (const size of [1, 3]) yield { name: `${size}-byte chunks`, chunks: cut(body, size) }
-  const step = Math.max(1, Math.ceil(body.length / 600))
+  const step = Math.max(1, Math.ceil(body.length / 200))
   for (let at = 1; at < body.length; at += step) {
     yield { name: `split at ${at}`, chunks: [body.subarray(0, at), body.subarray(at)] }
   }

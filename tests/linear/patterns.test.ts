@@ -82,7 +82,7 @@ describe('the tools', () => {
           assert.equal(count(classes).matchedFrom, expected, `${native} ${JSON.stringify(text)}`)
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     )
   })
 })

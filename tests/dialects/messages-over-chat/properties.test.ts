@@ -84,7 +84,7 @@ test('any legal chat stream is one legal messages stream that says the same', ()
       assert.equal(joined(blocks, 'thinking').join(''), textOf('reasoning'))
       assert.deepEqual(joined(blocks, 'tool_use'), calls)
     }),
-    { numRuns: 1_000 },
+    { numRuns: 300 },
   )
 })
 
@@ -131,7 +131,7 @@ test('any JSON in a chunk ends in a legal stream', () => {
       const body = chunks.map((one) => `data: ${JSON.stringify(one)}\n\n`).join('')
       readEvents(run(createMessagesStream(answerOptions()), [Buffer.from(body)]))
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   )
 })
 
