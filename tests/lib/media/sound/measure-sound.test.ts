@@ -270,6 +270,27 @@ describe('a hostile file', () => {
     }
   })
 
+  test('of an index with 100,000 boxes lets others run', async () => {
+    const boxes = Buffer.concat(Array(100_000).fill(Buffer.from('\0\0\0\bfree')))
+    const extension = Buffer.concat([
+      Buffer.from(long(boxes.length + 8)),
+      Buffer.from('mvex'),
+      boxes,
+    ])
+    const file = recording('aac.m4a')
+    const wide = insert(file, ['moov'], file.indexOf('moov') + 4, extension)
+    let turns = 0
+    let isDone = false
+    const count = () => {
+      turns += 1
+      if (!isDone) setImmediate(count)
+    }
+    count()
+    await measure(wide)
+    isDone = true
+    assert.ok(turns > 20, `${turns} turns`)
+  })
+
   test('of sound before tracks that have none is read once', async () => {
     const block = Buffer.from('a38581000000ff', 'hex')
     const tracks = Buffer.from('1654ae6b88ae86d78101838101', 'hex')

@@ -1,4 +1,6 @@
 /** Reads the packets of a fragment (`moof`) of an MP4 file. */
+import type { Reader } from '../../reader.ts'
+import { type PartBudget, spend } from '../pieces.ts'
 import { findBoxIn, listBoxes } from './loaded-boxes.ts'
 import type { Mp4Sample } from './mp4-track.ts'
 
@@ -17,9 +19,10 @@ const SAMPLE_FLAGS = 0x400
 const SAMPLE_TIME = 0x800
 
 /** `movie` is the content of `moov`. */
-export function readDefaults(movie: Buffer): FragmentDefaults {
+export function* readDefaults(movie: Buffer, budget: PartBudget): Reader<FragmentDefaults> {
   const defaults = new Map<number, number>()
   for (const { type, content } of listBoxes(findBoxIn(movie, ['mvex']))) {
+    yield* spend(budget)
     if (type !== 'trex' || content.length < 20) continue
     defaults.set(content.readUInt32BE(4), content.readUInt32BE(16))
   }

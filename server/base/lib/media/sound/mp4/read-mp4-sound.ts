@@ -32,7 +32,7 @@ export function* readMp4Sound(from: number, to: number): Reader<number> {
       const movie = yield* readIndex(box.start, box.end)
       tracks = yield* readMp4Tracks(movie, budget)
       codecs = new Map(tracks.map(({ id, codec }) => [id, codec]))
-      defaults = readDefaults(movie)
+      defaults = yield* readDefaults(movie, budget)
     } else if (type === 'moof') {
       const content = yield* readIndex(box.start, box.end)
       for (const sample of listFragment(content, at, defaults)) {
