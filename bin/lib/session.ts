@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import type { Sql } from 'postgres'
+import type { Sql, TransactionSql } from 'postgres'
 import { type Config, loadConfig } from '../../server/api/config/config.ts'
 import { writeAudit } from '../../server/api/sign-in/audit-log/audit-log.ts'
 import { migrate } from '../../server/base/database/migrations/migrate.ts'
@@ -79,7 +79,7 @@ export function actor(): string {
  * same, where there is one.
  */
 export function recordAct(
-  sql: Sql,
+  sql: Sql | TransactionSql,
   action: string,
   subject: { readonly target: string; readonly accountId?: string },
   details: Readonly<Record<string, unknown>> = {},

@@ -192,6 +192,8 @@ test('rekey --drop-lost removes what a lost key sealed, and new secrets take its
   const refused = await on('restore', '--from', `${folder}/copy`, '--verify')
   assert.match(refused.err, /does not open 6 of the 6 secrets .*client secrets of sign-in provider/)
   assert.match((await on('rekey')).err, /--drop-lost removes what it sealed\n$/)
+  const counted = await on('rekey', '--drop-lost', '--dry-run')
+  assert.match(counted.out, /^0 .* 0 have .*\n5 that no key opens would be removed\.\n$/)
   const done = JSON.parse((await on('rekey', '--drop-lost', '--json')).out)
   assert.deepEqual(done, { changed: 0, kept: 0, dropped: 5 })
   assert.match((await on('rekey')).out, /^0 secrets encrypted again, 2 had the newest key\.\n$/)

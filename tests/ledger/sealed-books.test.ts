@@ -4,7 +4,11 @@ import { after, before, beforeEach, describe, test } from 'node:test'
 import fc from 'fast-check'
 import type { Sql } from 'postgres'
 import { newId } from '../../server/base/lib/ids.ts'
-import { createSecretBox, createSecretKey } from '../../server/base/lib/secrets/secrets.ts'
+import {
+  createSecretBox,
+  createSecretKey,
+  type SecretBox,
+} from '../../server/base/lib/secrets/secrets.ts'
 import { createAccount } from '../../server/money/accounts/manage-accounts.ts'
 import { audit } from '../../server/money/ledger/audit/audit.ts'
 import { withDatabaseChain } from '../../server/money/ledger/books/chain-source-store.ts'
@@ -345,12 +349,13 @@ describe('sealed books', () => {
 
   test('the signing key is sealed again with a new SECRET_KEY', async () => {
     const signed = await sealSmallBlocks()
-    await assert.rejects(rekeySigningKeys(sql, createSecretBox([createSecretKey()])))
+    const rekey = (box: SecretBox) => sql.begin((transaction) => rekeySigningKeys(transaction, box))
+    await assert.rejects(rekey(createSecretBox([createSecretKey()])))
     const [row] = await sql`select private_key from ledger_signing_key`
     assert.ok(!row?.private_key.toString('latin1').includes('PRIVATE KEY'))
-    assert.deepEqual(await rekeySigningKeys(sql, box), { changed: 0, kept: 1, dropped: 0 })
+    assert.deepEqual(await rekey(box), { changed: 0, kept: 1, dropped: 0 })
     const both = createSecretBox([createSecretKey(), SECRET_KEY])
-    assert.deepEqual(await rekeySigningKeys(sql, both), { changed: 1, kept: 0, dropped: 0 })
+    assert.deepEqual(await rekey(both), { changed: 1, kept: 0, dropped: 0 })
     assert.equal((await writeCheckpoint(sql, both, '2')).public_key, signed.public_key)
   })
 

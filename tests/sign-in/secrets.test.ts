@@ -4,7 +4,7 @@ import { rekeyTotp } from '../../server/api/sign-in/factors/factors.ts'
 import { createPasswords } from '../../server/api/sign-in/password-hashes.ts'
 import { invite } from '../../server/api/sign-in/people/links.ts'
 import { createAccessToken } from '../../server/api/sign-in/tokens/access-tokens.ts'
-import { createSecretBox } from '../../server/base/lib/secrets/secrets.ts'
+import { createSecretBox, type SecretBox } from '../../server/base/lib/secrets/secrets.ts'
 import { stepOf, totpCode } from './authenticator-app.ts'
 import { type ConsoleUnderTest, PASSWORD, startConsole } from './support.ts'
 
@@ -97,18 +97,17 @@ describe('credentials of a person', () => {
     await (await console.signedIn(email)).send('POST', '/profile/totp')
     const old = 'a-secret-key-that-only-tests-would-ever-use'
     const both = createSecretBox(['a-newer-secret-key-that-only-tests-would-use', old])
-    const first = await rekeyTotp(console.sql, both)
+    const rekey = (box: SecretBox) =>
+      console.sql.begin((transaction) => rekeyTotp(transaction, box))
+    const first = await rekey(both)
     assert.ok(first.changed >= 1)
-    assert.equal((await rekeyTotp(console.sql, both)).changed, 0)
+    assert.equal((await rekey(both)).changed, 0)
     const [row] = await console.sql<{ totp_pending: Buffer }[]>`
       select totp_pending from person where id = ${id}`
     const fresh = createSecretBox(['a-newer-secret-key-that-only-tests-would-use'])
     const pending = fresh.open(row?.totp_pending ?? Buffer.alloc(0), `totp:${id}`)
     assert.match(pending, /^[A-Z2-7]{32}:ses_\w+$/, 'the secret, and the session that it is for')
-    await rekeyTotp(
-      console.sql,
-      createSecretBox([old, 'a-newer-secret-key-that-only-tests-would-use']),
-    )
+    await rekey(createSecretBox([old, 'a-newer-secret-key-that-only-tests-would-use']))
   })
 })
 

@@ -2,7 +2,7 @@
  * The secret that signs an account's webhooks. It is created on first use and sealed at rest; after
  * a rotation the previous one signs as well for a day.
  */
-import type { Sql } from 'postgres'
+import type { Sql, TransactionSql } from 'postgres'
 import { randomText } from '../../base/lib/ids.ts'
 import { refuseUnknownAccount } from '../../base/lib/operator-error.ts'
 import { reseal, type SecretBox, sealedWith } from '../../base/lib/secrets/secrets.ts'
@@ -60,24 +60,26 @@ export function openSecrets(box: SecretBox, accountId: string, row: SecretRow): 
 }
 
 /**
- * Seals every secret with the newest key, in one transaction. One that no key opens is removed
+ * Seals every secret with the newest key. One that no key opens is removed
  * (`dropsLost`), and a new one is created on its next use.
  */
-export function rekeyWebhookSecrets(sql: Sql, box: SecretBox, dropsLost = false) {
-  return sql.begin(async (transaction) => {
-    const rows = await lockSealed(transaction)
-    const isOld = (sealed: Buffer | null) => sealed !== null && sealedWith(sealed) !== box.keyId
-    const old = rows.filter(({ current, previous }) => isOld(current) || isOld(previous))
-    let dropped = 0
-    for (const { account_id, current, previous } of old) {
-      const again = (sealed: Buffer | null) =>
-        sealed && reseal(box, sealed, placeOf(account_id), dropsLost)
-      const resealed = { account_id, current: again(current), previous: again(previous) }
-      if (!resealed.current) dropped += 1
-      await resealSecrets(transaction, resealed)
-    }
-    return { changed: old.length - dropped, kept: rows.length - old.length, dropped }
-  })
+export async function rekeyWebhookSecrets(
+  transaction: TransactionSql,
+  box: SecretBox,
+  dropsLost = false,
+) {
+  const rows = await lockSealed(transaction)
+  const isOld = (sealed: Buffer | null) => sealed !== null && sealedWith(sealed) !== box.keyId
+  const old = rows.filter(({ current, previous }) => isOld(current) || isOld(previous))
+  let dropped = 0
+  for (const { account_id, current, previous } of old) {
+    const again = (sealed: Buffer | null) =>
+      sealed && reseal(box, sealed, placeOf(account_id), dropsLost)
+    const resealed = { account_id, current: again(current), previous: again(previous) }
+    if (!resealed.current) dropped += 1
+    await resealSecrets(transaction, resealed)
+  }
+  return { changed: old.length - dropped, kept: rows.length - old.length, dropped }
 }
 
 function sealNew(box: SecretBox, accountId: string): Buffer {

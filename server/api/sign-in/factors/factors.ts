@@ -1,6 +1,6 @@
 /** Codes as second factors: of an authenticator app, or from the list of recovery codes. */
 import { hash } from 'node:crypto'
-import type { Sql, TransactionSql } from 'postgres'
+import type { TransactionSql } from 'postgres'
 import { withTransaction } from '../../../base/database/transaction.ts'
 import { GatewayError, invalidField } from '../../../base/lib/errors.ts'
 import { randomText } from '../../../base/lib/ids.ts'
@@ -207,23 +207,21 @@ function totpContext(personId: string): string {
 }
 
 /** Reseals all authenticator secrets with the newest key, all or none. */
-export function rekeyTotp(
-  sql: Sql,
+export async function rekeyTotp(
+  transaction: TransactionSql,
   box: SecretBox,
   dropsLost = false,
 ): Promise<{ readonly changed: number; readonly kept: number; readonly dropped: number }> {
-  return sql.begin(async (transaction) => {
-    const rows = await lockSealedTotp(transaction)
-    const isOld = (sealed: Buffer | null) => sealed !== null && sealedWith(sealed) !== box.keyId
-    const old = rows.filter((row) => isOld(row.totp_secret) || isOld(row.totp_pending))
-    let dropped = 0
-    for (const { id, totp_secret, totp_pending } of old) {
-      const again = (sealed: Buffer | null) =>
-        sealed && reseal(box, sealed, totpContext(id), dropsLost)
-      const resealed = { totp_secret: again(totp_secret), totp_pending: again(totp_pending) }
-      if (totp_secret && !resealed.totp_secret) dropped += 1
-      await resealTotp(transaction, { id, ...resealed })
-    }
-    return { changed: old.length - dropped, kept: rows.length - old.length, dropped }
-  })
+  const rows = await lockSealedTotp(transaction)
+  const isOld = (sealed: Buffer | null) => sealed !== null && sealedWith(sealed) !== box.keyId
+  const old = rows.filter((row) => isOld(row.totp_secret) || isOld(row.totp_pending))
+  let dropped = 0
+  for (const { id, totp_secret, totp_pending } of old) {
+    const again = (sealed: Buffer | null) =>
+      sealed && reseal(box, sealed, totpContext(id), dropsLost)
+    const resealed = { totp_secret: again(totp_secret), totp_pending: again(totp_pending) }
+    if (totp_secret && !resealed.totp_secret) dropped += 1
+    await resealTotp(transaction, { id, ...resealed })
+  }
+  return { changed: old.length - dropped, kept: rows.length - old.length, dropped }
 }

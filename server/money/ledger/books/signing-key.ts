@@ -1,6 +1,6 @@
 /** The key pair that signs checkpoints: created when first needed, encrypted at rest. */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
-import type { Sql } from 'postgres'
+import type { Sql, TransactionSql } from 'postgres'
 import { reseal, type SecretBox, sealedWith } from '../../../base/lib/secrets/secrets.ts'
 import { encodeKey, keyIdOf } from './statement.ts'
 import {
@@ -32,19 +32,21 @@ export async function showPublicKey(sql: Sql, box: SecretBox): Promise<KeyObject
  * Seals the private keys again with the newest key after SECRET_KEY changes. If one is lost
  * (`dropsLost`), a new pair signs from then on; the old public half stays to verify what it signed.
  */
-export function rekeySigningKeys(sql: Sql, box: SecretBox, dropsLost = false) {
-  return sql.begin(async (transaction) => {
-    const rows = await lockKeys(transaction)
-    const older = rows.filter((row) => sealedWith(row.private_key) !== box.keyId)
-    let dropped = 0
-    for (const { id, private_key } of older) {
-      const sealed = reseal(box, private_key, placeOf(id), dropsLost)
-      if (!sealed) dropped += 1
-      await replacePrivateKey(transaction, id, sealed ?? box.seal('', placeOf(id)))
-    }
-    if (dropped > 0) await insertSigningKey(transaction, createKey(box))
-    return { changed: older.length - dropped, kept: rows.length - older.length, dropped }
-  })
+export async function rekeySigningKeys(
+  transaction: TransactionSql,
+  box: SecretBox,
+  dropsLost = false,
+) {
+  const rows = await lockKeys(transaction)
+  const older = rows.filter((row) => sealedWith(row.private_key) !== box.keyId)
+  let dropped = 0
+  for (const { id, private_key } of older) {
+    const sealed = reseal(box, private_key, placeOf(id), dropsLost)
+    if (!sealed) dropped += 1
+    await replacePrivateKey(transaction, id, sealed ?? box.seal('', placeOf(id)))
+  }
+  if (dropped > 0) await insertSigningKey(transaction, createKey(box))
+  return { changed: older.length - dropped, kept: rows.length - older.length, dropped }
 }
 
 async function ensureKey(sql: Sql, box: SecretBox): Promise<SigningKeyRow> {

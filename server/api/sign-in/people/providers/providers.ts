@@ -157,18 +157,20 @@ export function removeProvider(sql: Sql, id: string): Promise<boolean> {
 }
 
 /** Reseals the secrets of all clients with the newest key, all or none. */
-export function rekeyProviders(sql: Sql, box: SecretBox, dropsLost = false) {
-  return sql.begin(async (transaction) => {
-    const rows = await lockSecrets(transaction)
-    const old = rows.filter((row) => sealedWith(row.client_secret) !== box.keyId)
-    let dropped = 0
-    for (const { id, client_secret: sealed } of old) {
-      const again = reseal(box, sealed, contextOf(id), dropsLost)
-      if (!again) dropped += 1
-      await resealSecret(transaction, id, again)
-    }
-    return { changed: old.length - dropped, kept: rows.length - old.length, dropped }
-  })
+export async function rekeyProviders(
+  transaction: TransactionSql,
+  box: SecretBox,
+  dropsLost = false,
+) {
+  const rows = await lockSecrets(transaction)
+  const old = rows.filter((row) => sealedWith(row.client_secret) !== box.keyId)
+  let dropped = 0
+  for (const { id, client_secret: sealed } of old) {
+    const again = reseal(box, sealed, contextOf(id), dropsLost)
+    if (!again) dropped += 1
+    await resealSecret(transaction, id, again)
+  }
+  return { changed: old.length - dropped, kept: rows.length - old.length, dropped }
 }
 
 function contextOf(id: string): string {
