@@ -132,7 +132,6 @@ async function park(page: Page): Promise<boolean> {
   if (pathname === PARKED) return true
   const isParked = await page.goto(origin + PARKED).catch(() => null)
   if (!isParked) return false
-  await page.evaluate('sessionStorage.clear()')
   // It would hover whatever is there on the next page.
   await page.mouse.move(0, 0)
   return true
