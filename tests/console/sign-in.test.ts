@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { noBrowser } from '../support/browser.ts'
 import { until } from '../support/until.ts'
 import { expectAccessible, keepToasts, openPage } from './support/browser.ts'
@@ -80,10 +81,22 @@ describe('signing in and out', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
+  /** Ends all sessions with the first such request: before it, another one may be on its way. */
+  async function endSessionWith(page: Page, method: string, address: string) {
+    let hasEnded = false
+    await page.route(address, async (route) => {
+      if (route.request().method() === method && !hasEnded) {
+        hasEnded = true
+        await stage.sql`delete from console_session`
+      }
+      await route.continue()
+    })
+  }
+
   test('a session that ends says so, and leads back to the page', async () => {
     const { page } = await stage.signedIn('/budgets')
     await page.getByRole('heading', { name: 'Budgets' }).waitFor()
-    await stage.sql`delete from console_session`
+    await endSessionWith(page, 'GET', '**/accounts/*/keys*')
     await page.getByRole('link', { name: 'API keys' }).click()
     await page.getByRole('alert').getByText(ENDED).waitFor()
     const { email } = await stage.createPerson()
@@ -102,14 +115,7 @@ describe('signing in and out', { skip: noBrowser }, () => {
     const [person] = await stage.sql<{ email: string }[]>`
       select p.email from console_session s join person p on p.id = s.person_id
       order by s.created_at desc`
-    let hasEnded = false
-    await page.route('**/budgets', async (route) => {
-      if (route.request().method() === 'POST' && !hasEnded) {
-        hasEnded = true
-        await stage.sql`delete from console_session`
-      }
-      await route.continue()
-    })
+    await endSessionWith(page, 'POST', '**/budgets')
     await form.getByRole('button', { name: 'Create budget' }).click()
     const cover = page.getByRole('dialog', { name: 'Your session has ended' })
     await cover.waitFor()
