@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
+import { Worker } from 'node:worker_threads'
 import { describeFailures } from '../scripts/tests/report.ts'
 import { until } from './support/until.ts'
 
@@ -68,6 +69,17 @@ for (const name of ['a', 'b']) {
   })
 }
 test('order', () => console.log('steps: ' + steps.join()))
+`
+const FREE_PORT = join(import.meta.dirname, 'support', 'free-port.ts')
+/** Takes more ports than two of its kind can without meeting, and keeps them. */
+const TAKING = `
+const { parentPort, workerData } = require('node:worker_threads')
+setInterval(() => undefined, 1_000)
+import(workerData).then(async ({ findFreePort }) => {
+  const ports = []
+  while (ports.length < 200) ports.push(await findFreePort())
+  parentPort.postMessage(ports)
+})
 `
 const ENDING = "console.error('no vendor answers'); process.exit(3)"
 
@@ -136,6 +148,18 @@ test('errors that nobody catches fail the run, and are told', async (t) => {
   const [, end = ''] = (await text(start('aside.test.mjs').stdout)).split('== 1 of 1 files failed')
   assert.match(end, /aside\.test\.mjs: its process ended with exit code 1\n/)
   for (const words of ['a listener fell', 'nobody waited']) assert.ok(end.includes(words), end)
+})
+
+test('processes beside each other are given different ports', async (t) => {
+  const given = await Promise.all(
+    [1, 2, 3].map(async () => {
+      const worker = new Worker(TAKING, { eval: true, workerData: FREE_PORT })
+      t.after(() => worker.terminate())
+      const [ports] = await once(worker, 'message')
+      return ports as number[]
+    }),
+  )
+  assert.equal(new Set(given.flat()).size, 600)
 })
 
 test('a failure says what differs, where, and what was expected', () => {

@@ -1,5 +1,6 @@
 /** Ports for servers that have to know theirs before they start. */
 import { randomInt } from 'node:crypto'
+import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
@@ -9,34 +10,42 @@ import { createServer } from 'node:net'
  */
 const FIRST = 10_240
 const LAST = 32_767
-/** The processes of a run that are beside each other have different numbers, and share no port. */
-const PROCESSES_MAX = 16
-const OWN = Number(process.env.NODE_TEST_WORKER_ID ?? 0) % PROCESSES_MAX
 
-const given = new Set<number>()
-
-/** A port that was free a moment ago, and that no other test of the run is given. */
+/** A port that was free a moment ago, and that no other test on this machine is given meanwhile. */
 export async function findFreePort(): Promise<number> {
   for (;;) {
-    const port = FIRST + randomInt((LAST + 1 - FIRST) / PROCESSES_MAX) * PROCESSES_MAX + OWN
-    if (given.has(port) || !(await isFree(port))) continue
-    given.add(port)
-    return port
+    const port = randomInt(FIRST, LAST + 1)
+    if ((await isFree(port)) && (await claim(port))) return port
   }
 }
 
 async function isFree(port: number): Promise<boolean> {
   const server = createServer()
   server.listen(port, '127.0.0.1')
-  const free = await once(server, 'listening').then(
+  if (!(await isListening(server))) return false
+  server.close()
+  await once(server, 'close')
+  return true
+}
+
+/**
+ * Holds the datagram port of the same number, which no server here needs, until this process ends:
+ * a claim that every other process meets, and that none has to remove.
+ */
+async function claim(port: number): Promise<boolean> {
+  const socket = createSocket('udp4')
+  socket.bind({ port, address: '127.0.0.1', exclusive: true })
+  const isOurs = await isListening(socket)
+  if (isOurs) socket.unref()
+  return isOurs
+}
+
+function isListening(opening: NodeJS.EventEmitter): Promise<boolean> {
+  return once(opening, 'listening').then(
     () => true,
     (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE') throw error
       return false
     },
   )
-  if (!free) return false
-  server.close()
-  await once(server, 'close')
-  return true
 }
