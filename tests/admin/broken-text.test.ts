@@ -44,10 +44,10 @@ function paramsOf(key: string): Record<string, string> {
   return { ...params, account_id: home.accountId }
 }
 
-const TIMES = ['+275760-09-13T00:00:00Z', '-271821-04-20T00:00:00Z', '0000-01-01']
-const YEARS = /(?:from|to|at): must be a time between the years 1970 and 9999/
+const TIMES = ['+275760-09-13T00:00:00Z', '0000-01-01', '2026-02-30', '1 May', '5']
+const TIME_PROBLEM = /(?:from|to|at): must be a time (?:between the years 1970 and 9999|such as)/
 
-test('a time far from now is a 400 with the field, at every route that takes one', async () => {
+test('what is no time of our era is a 400 with the field, at every route that takes one', async () => {
   const reads = Object.entries(CONTRACT).flatMap(([key, { query }]) => {
     const names = ['from', 'to', 'at'].filter((name) => query?.shape[name])
     return names.map((name) => [key as AdminKey, name] as const)
@@ -59,7 +59,7 @@ test('a time far from now is a 400 with the field, at every route that takes one
       const query = { ...whole, [name]: time }
       const answer = await stage.ask(key, { as: 'all', params: paramsOf(key), query })
       assert.equal(answer.status, 400, `${key}: ${answer.text}`)
-      assert.match(answer.text, YEARS, key)
+      assert.match(answer.text, TIME_PROBLEM, key)
     }
   }
 })
@@ -75,7 +75,7 @@ test('the same at the public routes', async () => {
         const search = new URLSearchParams({ [name]: time })
         const answer = await stage.get(`${paths[0]}?${search}`, home.key)
         assert.equal(answer.status, 400, `${paths[0]}: ${answer.text}`)
-        assert.match(answer.text, YEARS)
+        assert.match(answer.text, TIME_PROBLEM)
       }
     }
   }

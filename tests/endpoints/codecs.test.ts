@@ -6,6 +6,7 @@ import {
   count,
   decimalAmount,
   encode,
+  givenTime,
   serial,
   storedList,
   storedTime,
@@ -32,6 +33,24 @@ describe('codecs between rows and JSON', () => {
     assert.equal(roundTrip(base64Text, 'w6k='), 'é')
     assert.equal(roundTrip(unlessNull(time), AT), AT.toISOString())
     assert.equal(roundTrip(unlessNull(time), null), undefined)
+  })
+
+  test('read a time of a request in UTC, and none that there is not', () => {
+    const times = {
+      '2026-11-21': '2026-11-21T00:00:00.000Z',
+      '2026-11-21T09:30:00.250Z': '2026-11-21T09:30:00.250Z',
+      '2026-11-21T09:30': '2026-11-21T09:30:00.000Z',
+      '2026-11-21T17:30:00+08:00': '2026-11-21T09:30:00.000Z',
+      '2026-11-21T17:30:00 08:00': '2026-11-21T09:30:00.000Z',
+      '2026-11-21 09:30:00.123456': '2026-11-21T09:30:00.123Z',
+      '2026-11-21 17:30:00+08:00': '2026-11-21T09:30:00.000Z',
+    }
+    for (const [text, expected] of Object.entries(times)) {
+      assert.equal(givenTime.decode(text).toISOString(), expected, text)
+    }
+    for (const text of ['2026-02-30', '2026-02-30T00:00:00Z', '5', 'May 1', '', '2026-11']) {
+      assert.equal(givenTime.safeParse(text).success, false, text)
+    }
   })
 
   test('read a time as the database writes it in JSON', () => {

@@ -39,8 +39,34 @@ const FIRST = new Date('1970-01-01T00:00:00.000Z')
 const LAST = new Date('9999-12-31T23:59:59.999Z')
 const YEARS = 'must be a time between the years 1970 and 9999'
 
-/** A time in a request, in any form that both Date and the database accept. */
-export const givenTime = z.coerce.date().min(FIRST, YEARS).max(LAST, YEARS)
+/** A day or a time. Date alone takes 30 February for 2 March, and 5 for a day of 2001. */
+const ISO_TIME = z.union([z.iso.date(), z.iso.datetime({ local: true, offset: true })])
+const NO_TIME = 'must be a time such as 2030-12-31 or 2030-12-31T08:00:00Z'
+/** A time without a zone, which Date would read in that of this machine. */
+const WITHOUT_ZONE = /T[\d:.]+$/
+
+/** A time in a request: a day is its beginning, and a time without a zone is one of UTC. */
+export const givenTime = z.codec(
+  z
+    .string()
+    .refine((text) => ISO_TIME.safeParse(toIso(text)).success, NO_TIME)
+    .meta({ format: 'date-time' }),
+  z.date().min(FIRST, YEARS).max(LAST, YEARS),
+  {
+    decode: (text) => new Date(WITHOUT_ZONE.test(toIso(text)) ? `${toIso(text)}Z` : toIso(text)),
+    encode: (date) => date.toISOString(),
+  },
+)
+
+/**
+ * Python and databases write a space between day and time, and an address has one for each plus
+ * sign that its writer did not encode.
+ */
+function toIso(text: string): string {
+  return text
+    .replace(/^(\d{4}-\d{2}-\d{2}) (?=\d)/, '$1T')
+    .replace(/(T[\d:.]+) (?=\d\d:\d\d$)/, '$1+')
+}
 
 /** The same in the one form of JSON. */
 export const timestamp = z.iso.datetime().refine((text) => {

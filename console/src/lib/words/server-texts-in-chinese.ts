@@ -222,6 +222,7 @@ const PATTERNS: readonly Pattern[] = [
   [/^must be true or false$/, () => '必须是 true 或 false'],
   [/^must be an? (?:array|object)$/, () => '格式不正确'],
   [/^must be a time in ISO 8601$/, () => '必须是 ISO 8601 时间'],
+  [/^must be a time such as (\S+) or (\S+)$/, (day, time) => `必须是时间，例如 ${day} 或 ${time}`],
   [/^must be an address such as (\S+)$/, (example) => `必须是网址，例如 ${example}`],
   [/^needs at least (\d+) characters$/, (n) => `至少 ${n} 个字符`],
   [/^has more than (\d+) characters$/, (n) => `超过 ${n} 个字符`],
