@@ -28,8 +28,11 @@ import { chatCompletions } from '../text/chat-completions.ts'
 const CALLS = 4
 /** One account may use only a share of the slots, so there are more slots than calls. */
 const SLOTS = 100
-/** The server and the vendor are this process: a call that takes longer is stuck. */
-const PATIENCE_MS = 1_000
+/**
+ * The server and the vendor are this process: a call that takes longer is stuck. The start itself
+ * waits less, and on a machine that starts many things at once a call may take seconds.
+ */
+const PATIENCE_MS = 10_000
 const NAME = 'rehearsal'
 const NO_WORK = () => undefined
 const NOTHING = async () => []
