@@ -65,7 +65,7 @@ describe('the frame of the playground', { skip: noBrowser }, () => {
     const { page } = await stage.signedIn('/playground?model=sim-chat')
     const message = page.getByRole('textbox', { name: 'Message' })
     // Longer than a busy machine takes from the first word to the click.
-    await message.fill('[[tokens:160]][[chunks:160]][[chunk-delay:250]]A long story.')
+    await message.fill('[[tokens:80]][[chunks:80]][[chunk-delay:250]]A long story.')
     await priceBefore(page)
     await send(page)
     await page.getByRole('log').locator('p').nth(1).waitFor()
