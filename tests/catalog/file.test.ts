@@ -72,6 +72,15 @@ const cases: [string, object | string, RegExp][] = [
   ['a range upside down', price({ when: { s: { min: 5, below: 5 } } }), /when\.s: /],
   ['an empty list as condition', price({ when: { s: [] } }), /prices\[0\]\.when\.s: /],
   ['a list of lists', price({ when: { s: [[1]] } }), /prices\[0\]\.when\.s\[0\]: must be a string/],
+  [
+    'a plan after the last year',
+    withModel({
+      planned_prices: [
+        { from: '9999-12-31T23:59:59-12:00', prices: [{ unit: 'call', amount: '1' }] },
+      ],
+    }),
+    /^shop\.json: models\[0\]\.planned_prices\[0\]\.from: must be in the years 0 to 9999 of UTC$/,
+  ],
   ['no price', withModel({ prices: [] }), /prices: a model needs a price or "free"/],
   ['a price on a free model', withModel({ free: true }), /prices: a free model has no prices/],
   ['no route', withModel({ routes: [] }), /models\[0\]\.routes: needs at least one route/],

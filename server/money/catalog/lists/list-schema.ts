@@ -31,10 +31,17 @@ const forAll = z.union([rule, z.literal('hidden')], {
   error: 'must be {"of": "parent" or "cost", "factor": "1.15"} or "hidden"',
 })
 
+/** Times with other years are not sorted as texts, and the database does not read them. */
+const FIRST_MS = Date.parse('0000-01-01T00:00:00.000Z')
+const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z')
+
 export const moment = z.iso
   .datetime({
     offset: true,
     error: 'must be a time with a zone, for example "2027-01-01T00:00:00+08:00"',
+  })
+  .refine((text) => !(Date.parse(text) < FIRST_MS || Date.parse(text) > LAST_MS), {
+    error: 'must be in the years 0 to 9999 of UTC',
   })
   .transform((text) => new Date(text).toISOString())
 
