@@ -297,6 +297,11 @@ test('a repetition has the charge of the first answer in its body, and none of i
   const next = await gateway.post(CHAT, key, chat(), headers)
   assert.deepEqual([next.status, costsIn(next)], [200, [CHARGED]], next.text)
   assert.equal(next.headers.get('idempotent-replayed'), null)
+  // As a sweep leaves it, whose process may yet turn out to live.
+  await gateway.sql`update idempotency set state = 'lost' where key = 'once'`
+  const lost = await gateway.post(CHAT, key, chat(), headers)
+  assert.deepEqual([lost.status, lost.headers.get('retry-after')], [409, '30'])
+  assert.match(lost.text, /was lost, and nothing was charged: this Idempotency-Key is free again/)
 })
 
 test('what is refused or failed has no charge', async () => {

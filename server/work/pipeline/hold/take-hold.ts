@@ -177,7 +177,8 @@ export async function findReplay(
   if (row.route !== claim.route || !row.fingerprint.equals(claim.fingerprint)) {
     throw new GatewayError('idempotency_mismatch')
   }
-  if (row.state === 'running' || row.state === 'lost') throw stillRunning(row.request_id)
+  if (row.state === 'running') throw stillRunning(row.request_id)
+  if (row.state === 'lost') throw lostCall(row.request_id)
   if (row.state === 'streamed' || row.body === null || row.status === null) {
     throw new GatewayError('conflict', {
       message: `this request was answered as ${row.request_id}, whose answer is not stored`,
@@ -190,6 +191,17 @@ export async function findReplay(
     body: row.body,
     charged: row.charge ? { ...row.charge, nanos: BigInt(row.charge.nanos) } : undefined,
   }
+}
+
+/** The key is free once it is certain that the process no longer serves the request. */
+function lostCall(requestId: string): GatewayError {
+  return new GatewayError('conflict', {
+    message:
+      `the gateway process that served this request as ${requestId} was lost, and nothing was ` +
+      'charged: this Idempotency-Key is free again after six minutes at most',
+    retryAfterSeconds: 30,
+    retry: true,
+  })
 }
 
 function stillRunning(requestId?: string): GatewayError {
