@@ -231,6 +231,22 @@ test('output stated beside an error is charged, and the caller gets the error', 
   assert.deepEqual(await charge(streamed, key), STATED)
 })
 
+test('a background response that failed at once is repeated as it was shown', async () => {
+  const { key } = await gateway.tenant()
+  const error = { code: 'server_error', message: 'no disk at https://10.1.2.3:8443/var/x' }
+  const content = [{ type: 'output_text', text: 'hello' }]
+  const output = [{ type: 'message', role: 'assistant', content }]
+  const failed = { id: 'resp_1', object: 'response', status: 'failed', error, output }
+  answer(JSON.stringify(failed), JSON_TYPE)
+  const body = { model: 'chat', input: 'hi', max_output_tokens: 9, background: true }
+  const ask = () => gateway.post('/v1/responses', key, body, { 'idempotency-key': 'failed' })
+  const [first, again] = [await ask(), await ask()]
+  assert.equal(first.json.error.code, 'server_error', first.text)
+  assert.doesNotMatch(first.text, /10\.1\.2\.3/)
+  assert.ok(again.headers.get('idempotent-replayed'))
+  assert.equal(again.text, first.text)
+})
+
 test('an error with stated input but no output is a refusal, and free', async () => {
   const { key } = await gateway.tenant()
   answer(JSON.stringify({ ...ERROR, usage: { prompt_tokens: 9, completion_tokens: 0 } }), JSON_TYPE)

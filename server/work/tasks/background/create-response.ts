@@ -146,6 +146,7 @@ async function answerWhole(
   stopRenewal: () => void,
 ): Promise<void> {
   const { body, report } = answer
+  const shown = hideInBody(body, knownIn(order.call.request.body))
   const document = tryParseJson(body)
   const hasEnded = !['queued', 'in_progress'].includes(readResponseStatus(document) ?? '')
   const { answerId } = report
@@ -155,7 +156,7 @@ async function answerWhole(
   }
   let current = task
   if (answerId !== undefined) {
-    const kept = { body: body.length <= KEPT_BYTES_MAX ? body : undefined }
+    const kept = { body: shown.length <= KEPT_BYTES_MAX ? shown : undefined }
     const accepted = await accept(engine, task, answerId, { answer: kept })
     if (accepted instanceof UpstreamFailure) return answerLost(engine, order, task, accepted)
     current = accepted
@@ -164,7 +165,6 @@ async function answerWhole(
   }
   // A vendor without background mode has already done the work; settle at once.
   if (hasEnded) await settleWhole(engine, current, answer)
-  const shown = hideInBody(body, knownIn(order.call.request.body))
   sendBytes(order.context, answer.status, answer.headers, shown)
 }
 
