@@ -207,14 +207,22 @@ test('a chat model that gives tokens away causes a warning, at its own prices an
   const sql = await openDatabase(t)
   const by = (unit: string) => [{ unit, amount: '1' }]
   const list = { id: 'vip', default: { of: 'parent', factor: '1' }, prices: { b: by('second') } }
+  const from = '2099-01-01T00:00:00.000Z'
   const shop = {
     channels: [channel('main')],
-    models: [model('a', { prices: by('second') }), model('b', { prices: by('call') })],
+    models: [
+      model('a', { prices: by('second') }),
+      model('b', { prices: by('call') }),
+      model('c', { planned_prices: [{ from, prices: [{ ...by('input_token')[0], per: 1 }] }] }),
+    ],
     price_lists: [list],
   }
   const { warnings } = await apply(sql, { 'shop.json': shop })
   assert.deepEqual(warnings, [
-    'model a: it is sold only by second: its tokens cost nothing',
-    'price list vip: sold only by second, so that tokens cost nothing: a, b',
+    'model a: input_token has no price: such tokens cost nothing',
+    'model a: output_token has no price: such tokens cost nothing',
+    `model c from ${from}: output_token has no price: such tokens cost nothing`,
+    'price list vip: no price, so such tokens cost nothing: ' +
+      'a (input_token), b (input_token), c (output_token)',
   ])
 })

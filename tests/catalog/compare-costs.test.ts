@@ -1,7 +1,12 @@
 /** Prices compared with costs, for models that are sold in more than one way. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compareCosts, findPriceProblems } from '../../server/money/catalog/compare-costs.ts'
+import {
+  compareCosts,
+  findGivenAway,
+  findPriceProblems,
+  type SoldModel,
+} from '../../server/money/catalog/compare-costs.ts'
 import type { StoredPrice } from '../../server/money/catalog/store.ts'
 
 const entry = (
@@ -51,9 +56,10 @@ test('a five-minute cache write falls back to a cache write, and that to input',
 
 test('a cost under a condition, or of a unit, that no price names is reported', () => {
   const input = entry('input_token', '3')
+  const output = entry('output_token', '9')
   const long = { input_tokens: { min: 1_000 } }
   const problems = (prices: StoredPrice[], ...costs: StoredPrice[]) =>
-    findPriceProblems(sold(prices, costs)).map(({ problem, unit }) => [problem, unit])
+    findPriceProblems(sold([...prices, output], costs)).map(({ problem, unit }) => [problem, unit])
   const cheap = entry('input_token', '2')
   const longCost = entry('input_token', '4', long)
   assert.deepEqual(problems([input], longCost, cheap), [['below_cost', 'input_token']])
@@ -72,7 +78,7 @@ test('prices of other models only are not reported as gaps', () => {
   assert.deepEqual(findPriceProblems(sold(prices, prices)), [])
 })
 
-test('tokens of a chat model that is sold by second alone are reported', () => {
+test('tokens that a text model gives away are reported', () => {
   const second = entry('second', '1')
   const problems = (...prices: StoredPrice[]) => findPriceProblems(sold(prices, [second]))
   assert.deepEqual(
@@ -84,6 +90,16 @@ test('tokens of a chat model that is sold by second alone are reported', () => {
   )
   assert.deepEqual(problems(second, entry('call', '1')), [])
   assert.deepEqual(problems(second, entry('output_token', '1')), [])
+  const free = (type: SoldModel['type'], ...units: StoredPrice['unit'][]) =>
+    findGivenAway(
+      type,
+      units.map((unit) => entry(unit, '1')),
+    )
+  assert.deepEqual(free('chat', 'input_token'), ['output_token'])
+  assert.deepEqual(free('chat', 'cached_input_token'), ['input_token', 'output_token'])
+  assert.deepEqual(free('embedding', 'cached_input_token'), ['input_token'])
+  assert.deepEqual(free('embedding', 'input_token'), [])
+  assert.deepEqual(free('chat'), [], 'a free model')
   const speech = { ...sold([second], [second]), type: 'speech' as const }
   assert.deepEqual(findPriceProblems(speech), [])
 })

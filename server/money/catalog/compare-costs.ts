@@ -1,7 +1,7 @@
 /** Compares prices with upstream costs, unit by unit. */
 import { isDeepStrictEqual } from 'node:util'
 import { divideUp, formatAmount } from '../../base/lib/money.ts'
-import { TOKEN_UNITS, type Unit } from '../../base/lib/units.ts'
+import type { Unit } from '../../base/lib/units.ts'
 import type { PriceEntry } from './catalog.ts'
 import { readPrices } from './load/load-model.ts'
 import type { ModelType } from './model-types.ts'
@@ -136,17 +136,25 @@ export function findPriceProblems(sold: SoldModel): PriceProblem[] {
   return dropRepeated([...unpriced, ...losses, ...uncovered, ...unknown])
 }
 
-const PLAIN_TOKENS: readonly Unit[] = ['input_token', 'output_token']
-/** Units of chat models besides seconds, which are those of audio in the prompt. */
-const OF_TEXT: ReadonlySet<Unit> = new Set([...TOKEN_UNITS, 'call', 'vendor_cost'])
+/** The units of text that models of these types bill. */
+const PLAIN_TOKENS: Partial<Record<ModelType, readonly Unit[]>> = {
+  chat: ['input_token', 'output_token'],
+  embedding: ['input_token'],
+}
+/** A model may be sold by one of these alone. */
+const SOLD_BY: ReadonlySet<Unit> = new Set(['output_token', 'call', 'vendor_cost'])
 
-/** Returns the token units that a chat model gives away because it is sold only by second. */
+/**
+ * Returns the token units that a text model gives away: without a price, as is every unit that it
+ * could be sold by alone.
+ */
 export function findGivenAway(
   type: ModelType,
   prices: readonly Pick<StoredPrice, 'unit'>[],
 ): readonly Unit[] {
-  const isBySecond = type === 'chat' && prices.some(({ unit }) => unit === 'second')
-  return isBySecond && !prices.some(({ unit }) => OF_TEXT.has(unit)) ? PLAIN_TOKENS : []
+  const { [type]: plain = [] } = PLAIN_TOKENS
+  if (prices.length === 0 || prices.some(({ unit }) => SOLD_BY.has(unit))) return []
+  return plain.filter((unit) => !prices.some((price) => price.unit === unit))
 }
 
 function findUnpriced({ type, prices, routes }: SoldModel): Unit[] {

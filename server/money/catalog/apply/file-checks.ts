@@ -89,7 +89,7 @@ function routingWarnings({ id, type, routes, details }: FileModel): string[] {
 }
 
 const UNSOLD = 'has no price, although a route has costs for it'
-const GIVEN_AWAY = 'it is sold only by second: its tokens cost nothing'
+const GIVEN_AWAY = 'has no price: such tokens cost nothing'
 
 function priceWarnings({ id, type, prices, planned_prices: plans = [], routes }: FileModel) {
   // Prices for other models apply only to the work that those models did.
@@ -104,18 +104,19 @@ function priceWarnings({ id, type, prices, planned_prices: plans = [], routes }:
       return `model ${id}: prices[${index}] never applies: no call has a fact "${name}"`
     })
   })
-  const isGivenAway = findGivenAway(type, own).length > 0
   const periods = [
-    { name: `model ${id}`, prices },
-    ...plans.map((plan) => ({ ...plan, name: `model ${id} from ${plan.effective_from}` })),
+    { name: `model ${id}`, prices, own },
+    ...plans.map((plan) => {
+      return { ...plan, name: `model ${id} from ${plan.effective_from}`, own: plan.prices }
+    }),
   ]
-  const unsold = periods.flatMap((period) =>
-    findUnpricedCosts(period.prices, routes).map((unit) => `${period.name}: ${unit} ${UNSOLD}`),
-  )
-  return [
-    ...conditional,
-    ...unknown,
-    ...(isGivenAway ? [`model ${id}: ${GIVEN_AWAY}`] : []),
-    ...unsold,
-  ]
+  const unsold = periods.flatMap((period) => {
+    const costing = findUnpricedCosts(period.prices, routes)
+    const freeTokens = findGivenAway(type, period.own).filter((unit) => !costing.includes(unit))
+    return [
+      ...freeTokens.map((unit) => `${period.name}: ${unit} ${GIVEN_AWAY}`),
+      ...costing.map((unit) => `${period.name}: ${unit} ${UNSOLD}`),
+    ]
+  })
+  return [...conditional, ...unknown, ...unsold]
 }

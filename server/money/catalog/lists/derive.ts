@@ -275,7 +275,7 @@ function compile({ list, models }: ListChange, atMs: number) {
 
 const LISTED_MAX = 5
 
-/** Describes new prices below the cost of a route, those that give tokens away or omit a unit. */
+/** Describes new prices below the cost of a route, and those that omit a unit. */
 function warningsOf({ list, models }: ListChange): string[] {
   const below: string[] = []
   const givenAway: string[] = []
@@ -290,13 +290,14 @@ function warningsOf({ list, models }: ListChange): string[] {
       )
       .find(({ problem }) => problem === 'below_cost')
     if (found) below.push(`${id} (${found.unit}, channel ${found.channel})`)
-    if (sold.some((prices) => findGivenAway(type, prices).length > 0)) givenAway.push(id)
     const [unit] = sold.flatMap((prices) => findUnpricedCosts(prices, routes))
     if (unit) unsold.push(`${id} (${unit})`)
+    const [freeToken] = sold.flatMap((prices) => findGivenAway(type, prices))
+    if (freeToken && freeToken !== unit) givenAway.push(`${id} (${freeToken})`)
   }
   return [
     ...warn(`price list ${list.id}: below the upstream cost`, below),
-    ...warn(`price list ${list.id}: sold only by second, so that tokens cost nothing`, givenAway),
+    ...warn(`price list ${list.id}: no price, so such tokens cost nothing`, givenAway),
     ...warn(`price list ${list.id}: no price, although a route has costs`, unsold),
   ]
 }
