@@ -177,7 +177,8 @@ test('a secret is encrypted at rest, an env: reference stays readable', async (t
 
 test('prices that may leave a call unpriced cause a warning', async (t) => {
   const sql = await openDatabase(t)
-  const prices = [{ unit: 'call', amount: '1', when: { thinking: 'on' } }]
+  const thinking = { unit: 'call', amount: '1', when: { thinking: 'on' } }
+  const prices = [thinking, thinking]
   const long = { unit: 'call', amount: '2', when: { input_token: { min: 272_001 } } }
   const misspelt = [long, { unit: 'call', amount: '1' }]
   const tokens = [
@@ -197,6 +198,7 @@ test('prices that may leave a call unpriced cause a warning', async (t) => {
   const { warnings } = await apply(sql, { 'shop.json': shop })
   assert.deepEqual(warnings, [
     'model a: call has no price if none of its conditions holds',
+    'model a: prices[1] never applies: prices[0] holds for all of its calls',
     'model b: prices[0] never applies: no call has a fact "input_token"',
     `model c from ${from}: output_token has no price, although a route has costs for it`,
     'price list vip: no price, although a route has costs: c (input_token)',

@@ -5,6 +5,8 @@ import { parseAmount } from '../../server/base/lib/money.ts'
 import { TOKEN_UNITS } from '../../server/base/lib/units.ts'
 import { CatalogError, parseCatalogFile } from '../../server/money/catalog/apply/file.ts'
 import { planOf } from '../../server/money/catalog/apply/file-schema.ts'
+import type { PriceEntry } from '../../server/money/catalog/catalog.ts'
+import { findHidden } from '../../server/money/catalog/price/find-hidden.ts'
 import { priceCharge } from '../../server/money/catalog/price/price.ts'
 import { model } from './support.ts'
 
@@ -117,4 +119,32 @@ test('every token unit can be sold on a chat model, at its own price', () => {
   const { totalNanos, unpriced } = priceCharge(prices, usage, {})
   assert.equal(totalNanos, BigInt(units.length) * 2_000_000_000n)
   assert.deepEqual(unpriced, [])
+})
+
+test('a price is hidden by an earlier one that holds for all of its calls', () => {
+  const hidden = (...whens: PriceEntry['when'][]) =>
+    findHidden(whens.map((when) => ({ unit: 'output_token', when })))
+  const found = [{ index: 1, by: 0 }]
+  const long = { input_tokens: { min: 128_000 } }
+  for (const [wide, narrow] of [
+    [long, long],
+    [{ input_tokens: { min: 0 } }, long],
+    [{ size: ['1K', '2K'] }, { size: '2k' }],
+    [{ size: ['1K', '2K'] }, { size: ['2K', '1K'], quality: 'high' }],
+    [{ speed: ['standard', 'fast'] }, { speed: 'fast', ...long }],
+    [{ seconds: { below: 10 } }, { seconds: 5 }],
+  ] as const) {
+    assert.deepEqual(hidden(wide, narrow), found, JSON.stringify([wide, narrow]))
+  }
+  for (const [first, second] of [
+    [long, { input_tokens: { min: 32_000 } }],
+    [{ ...long, size: '1K' }, long],
+    [{ size: ['1K', '2K'] }, { size: ['2K', '4K'] }],
+    [{ size: '1K' }, { quality: 'high' }],
+    [{ input_tokens: 5 }, { input_tokens: { min: 5, below: 6 } }],
+    [long, { ...long, speed: 'fast' }],
+    [long, { ...long, model: 'other' }],
+  ] as const) {
+    assert.deepEqual(hidden(first, second), [], JSON.stringify([first, second]))
+  }
 })

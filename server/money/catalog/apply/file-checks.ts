@@ -7,6 +7,7 @@ import type { Environment } from '../environment.ts'
 import { readPrices } from '../load/load-model.ts'
 import type { Mistake } from '../mistakes.ts'
 import { expectedCost } from '../price/expected-cost.ts'
+import { findHidden } from '../price/find-hidden.ts'
 import { findUnknownFacts } from '../price/price-checks.ts'
 import type { NamedCatalogFile } from './file.ts'
 import type { FileModel } from './file-schema.ts'
@@ -104,6 +105,9 @@ function priceWarnings({ id, type, prices, planned_prices: plans = [], routes }:
       return `model ${id}: prices[${index}] never applies: no call has a fact "${name}"`
     })
   })
+  const hidden = findHidden(prices).map(({ index, by }) => {
+    return `model ${id}: prices[${index}] never applies: prices[${by}] holds for all of its calls`
+  })
   const periods = [
     { name: `model ${id}`, prices, own },
     ...plans.map((plan) => {
@@ -118,5 +122,5 @@ function priceWarnings({ id, type, prices, planned_prices: plans = [], routes }:
       ...costing.map((unit) => `${period.name}: ${unit} ${UNSOLD}`),
     ]
   })
-  return [...conditional, ...unknown, ...unsold]
+  return [...conditional, ...unknown, ...hidden, ...unsold]
 }

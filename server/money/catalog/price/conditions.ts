@@ -241,16 +241,25 @@ export function toBoolean(fact: Facts[string]): boolean | undefined {
 const TRUE: ReadonlySet<string> = new Set(['true', '1', 'yes', 'on', 't', 'y'])
 const FALSE: ReadonlySet<string> = new Set(['false', '0', 'no', 'off', 'f', 'n'])
 
+/** Returns true if every fact for which the condition holds fulfils the wider one too. */
+export function isWithin(condition: Condition, wider: Condition): boolean {
+  if (typeof condition !== 'object') return holds(wider, condition)
+  if (isList(condition)) return condition.every((one) => holds(wider, one))
+  if (typeof wider !== 'object' || isList(wider)) return false
+  const { min = -Infinity, below = Infinity } = condition
+  return min >= (wider.min ?? -Infinity) && below <= (wider.below ?? Infinity)
+}
+
 /** Evaluates a condition for a figure between 0 and `most`. */
 function holdsUpTo(condition: Condition, most = 0): ConditionVerdict {
-  if (typeof condition !== 'object') return isWithin(condition, most) ? 'maybe' : 'no'
-  if (isList(condition)) return condition.some((one) => isWithin(one, most)) ? 'maybe' : 'no'
+  if (typeof condition !== 'object') return isUpTo(condition, most) ? 'maybe' : 'no'
+  if (isList(condition)) return condition.some((one) => isUpTo(one, most)) ? 'maybe' : 'no'
   const { min = 0, below } = condition
   if (min > most) return 'no'
   return min <= 0 && (below === undefined || most < below) ? 'yes' : 'maybe'
 }
 
-function isWithin(value: Facts[string], most: number): boolean {
+function isUpTo(value: Facts[string], most: number): boolean {
   return typeof value === 'number' && value <= most
 }
 
