@@ -18,6 +18,18 @@ function quote(prices: readonly PriceEntry[], more: object = {}, value: object =
   return quoteTask(call, [{ prepared } as unknown as Plan]).amountNanos
 }
 
+test('an order needs a price for something that it counts', () => {
+  const entry = (unit: PriceEntry['unit']): PriceEntry => ({ unit, per: 1, amountNanos: 1n })
+  const refused = /^GatewayError: model: 'films' is not sold: it has no price for second, which/
+  for (const unit of ['output_token', 'image'] as const) {
+    assert.throws(() => quote([entry(unit)]), refused)
+  }
+  assert.equal(quote([entry('task')]), 1n)
+  assert.equal(quote([entry('call')]), 1n)
+  assert.equal(quote([{ ...SECOND, amountNanos: 0n }]), 0n, 'it is given away on purpose')
+  assert.equal(quote([entry('output_token'), entry('vendor_cost')]), 0n, 'the vendor says it later')
+})
+
 test('searches of the vendor’s need a price, and are held', () => {
   assert.equal(quote([SECOND, SEARCH], { web_search_call: 3 }), 59n)
   assert.equal(quote([SECOND]), 50n)

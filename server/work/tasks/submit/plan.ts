@@ -3,7 +3,8 @@
 import { GatewayError } from '../../../base/lib/errors.ts'
 import type { JsonObject } from '../../../base/lib/json.ts'
 import type { TaskKind } from '../../../base/lib/kinds-and-states.ts'
-import type { Model } from '../../../money/catalog/catalog.ts'
+import { type Quantities, unitsOf } from '../../../base/lib/units.ts'
+import type { Model, PriceEntry } from '../../../money/catalog/catalog.ts'
 import { InvalidRequest } from '../../../wire/dialects/invalid-request.ts'
 import { UpstreamFailure } from '../../../wire/upstreams/failure.ts'
 import {
@@ -135,6 +136,7 @@ export function quoteTask(
   refuseUnreadable(model, request.value)
   const isSold = ({ prepared }: Plan) =>
     !findUnsold(model.prices, prepared.quantities, prepared.facts)
+  refuseFree(model, routes)
   const [fee] = routes.flatMap(({ prepared }) => listUnpriced(model, feesOf(prepared), []))
   if (fee) throw notPriced(model, fee)
   if (!routes.some(isSold)) {
@@ -146,6 +148,23 @@ export function quoteTask(
   return rest.reduce((a, b) => (b.amountNanos > a.amountNanos ? b : a), first)
 }
 
+/** Throws a 400 if the model has no price for anything that the order is billed by. */
+function refuseFree({ id, free, prices }: Model, routes: readonly [Plan, ...Plan[]]): void {
+  const [{ prepared }] = routes
+  const counted = routes.map((route) => countedOf(route.prepared.quantities))
+  const isCounted = ({ unit }: PriceEntry) =>
+    unit === 'vendor_cost' || counted.some((quantities) => (quantities[unit] ?? 0) > 0)
+  if (free || prices.some(isCounted)) return
+  const units = unitsOf(prepared.quantities).join(', ')
+  throw new GatewayError('invalid_request', {
+    message: `model: '${id}' is not sold: it has no price for ${units}, which its orders count`,
+    param: 'model',
+    code: 'not_priced',
+  })
+}
+
+const countedOf = (quantities: Quantities): Quantities => ({ task: 1, call: 1, ...quantities })
+
 /** Returns the number of vendor searches that an order requests, each of which has a fee. */
 function feesOf({ quantities }: PreparedTask): readonly RequestedFeature[] {
   const { web_search_call: searches = 0 } = quantities
@@ -153,7 +172,7 @@ function feesOf({ quantities }: PreparedTask): readonly RequestedFeature[] {
 }
 
 function boundOf(model: Model, { quantities: planned, most, facts }: PreparedTask): Quote {
-  const quantities = { task: 1, call: 1, ...planned }
+  const quantities = countedOf(planned)
   const held = {
     quantities,
     alternatives: [facts],
