@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Sql } from 'postgres'
+import { CatalogError } from '../../server/money/catalog/apply/file.ts'
 import { planPrices } from '../../server/money/catalog/apply/plan-prices.ts'
 import { createCatalogClock } from '../../server/money/catalog/load/database-clock.ts'
 import { type CatalogOptions, createCatalog } from '../../server/money/catalog/load/snapshot.ts'
@@ -226,6 +227,56 @@ test('a plan that ends gives way to what is in force without it', () => {
     [5, '0.5'],
     [9, '1'],
   ])
+})
+
+test('an operator’s plan does not end with another one', async (t) => {
+  const sql = await openDatabase(t)
+  await apply(sql, { 'shop.json': shop() })
+  const days = await Promise.all(Array.from({ length: 10 }, (_, day) => inHours(sql, 24 * day)))
+  const day = (index: number) => days[index] ?? assert.fail()
+  const add = (amount: string, from: number, until?: number) =>
+    planPrices(sql, 'small', {
+      ...plan(day(from), amount),
+      ...(until === undefined ? {} : { until: day(until).toISOString() }),
+    })
+  const refused = (at: number) => (error: unknown) =>
+    error instanceof CatalogError &&
+    error.message.startsWith(
+      `the request: until: earlier prices return at ${day(at).toISOString()}`,
+    )
+  await add('0.5', 3, 6)
+  await assert.rejects(add('2', 4), refused(6), 'a rise for good in the middle of a promotion')
+  await assert.rejects(add('0.1', 4, 8), refused(6), 'a promotion that is to last longer')
+  await assert.rejects(add('2', 1), refused(6), 'a rise for good before it')
+  await assert.rejects(add('0.7', 1, 8), refused(6), 'a promotion around it')
+  await add('0.1', 4, 5)
+  await add('0.2', 1, 3)
+  await add('2', 7)
+  const rows = await listPlanned(sql)
+  assert.deepEqual(
+    rows.map(({ prices: [first] }) => first?.amount),
+    ['0.2', '0.5', '0.1', '0.5', '1', '2'],
+  )
+  await add('0.8', 6, 7)
+  assert.deepEqual(
+    (await listPlanned(sql)).slice(-2).map(({ prices: [first] }) => first?.amount),
+    ['0.8', '2'],
+  )
+  await add('0.3', 8, 9)
+  await assert.rejects(add('3', 7), refused(9), 'the prices that it replaces return')
+})
+
+test('one promotion after another', async (t) => {
+  const sql = await openDatabase(t)
+  await apply(sql, { 'shop.json': shop() })
+  const [from, change, end] = [await inHours(sql, 1), await inHours(sql, 2), await inHours(sql, 3)]
+  await planPrices(sql, 'small', { ...plan(from, '0.5'), until: change.toISOString() })
+  await planPrices(sql, 'small', { ...plan(change, '0.7'), until: end.toISOString() })
+  const rows = await listPlanned(sql)
+  assert.deepEqual(
+    rows.map(({ prices: [first] }) => first?.amount),
+    ['0.5', '0.7', '1'],
+  )
 })
 
 test('a promotion is planned with its end, in a file and by an operator', async (t) => {

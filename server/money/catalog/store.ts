@@ -141,6 +141,19 @@ export function listPlanned(sql: Sql | TransactionSql): Promise<PlannedRow[]> {
     order by effective_from, version`
 }
 
+/** Returns the prices in effect, and those that were before them. */
+export async function readBegunPrices(
+  sql: TransactionSql,
+  modelId: string,
+): Promise<(readonly StoredPrice[])[]> {
+  const rows = await sql<Pick<PlannedRow, 'prices'>[]>`
+    select prices from price
+    where model_id = ${modelId} and effective_from <= clock_timestamp()
+      and not ${isWithdrawn(sql)}
+    order by effective_from desc, version desc limit 2`
+  return rows.map(({ prices }) => prices)
+}
+
 /**
  * Returns false if the version has taken effect, was already withdrawn or belongs to another model.
  */

@@ -35,6 +35,8 @@ test('a refusal keeps the name of its field', () => {
   const whole = 'subject: a budget of the whole account has none: omit it, or set scope to …'
   assert.match(inChinese(whole), /^subject: 整个账户的预算不需要对象/)
   assert.equal(inChinese('amount: at most 5 CNY can be taken'), 'amount: 最多可扣除 5 CNY')
+  const plan = 'until: earlier prices return at 2027-01-01T00:00:00.000Z: end this plan then or …'
+  assert.match(inChinese(plan), /^until: 此前的价格将于 2027-01-01T00:00:00\.000Z 恢复/)
   const inside = 'url: leads to an address that is not public (private)'
   assert.equal(inChinese(inside), 'url: 指向非公网地址')
 })

@@ -243,6 +243,10 @@ const PATTERNS: readonly Pattern[] = [
       return `${texts.join('，')}${advice}`
     },
   ],
+  [
+    /^earlier prices return at ([^ ]+): .+$/,
+    (time) => `此前的价格将于 ${time} 恢复：请在此之前结束本计划，或先撤回该变更`,
+  ],
   [/^there is a channel "(.+)" already: .+$/, (id) => `渠道“${id}”已存在：请换一个名称，或修改它`],
   [/^there is a model "(.+)" already: .+$/, (id) => `模型“${id}”已存在：请换一个名称，或修改它`],
   [

@@ -10,6 +10,7 @@ import {
   lockCatalog,
   type ModelRow,
   type PlannedRow,
+  readBegunPrices,
   readMoment,
   selectModels,
   withdrawPrice,
@@ -38,11 +39,16 @@ export async function planPrices(sql: Sql, modelId: string, plan: unknown): Prom
     await refusePast(transaction, read)
     const all = (await listPlanned(transaction)).filter((row) => row.model_id === modelId)
     const before = findEnd(read, model, all)
-    const plans = withEnd(
-      read,
-      model,
-      all.filter((row) => row !== before),
-    )
+    const earlier = [
+      ...(await readBegunPrices(transaction, modelId)),
+      ...all.filter((row) => row.effective_from < new Date(read.effective_from)).map(pricesOf),
+    ]
+    const replaced = all.find((row) => isAtOnce(read, row))
+    // Prices that would return at the start, as another plan ends then, return at the end.
+    const isReturn = replaced !== undefined && includes(earlier, replaced)
+    const others = all.filter((row) => row !== before && (isReturn || row !== replaced))
+    refuseReturn(read, replaced ? [...earlier, replaced.prices] : earlier, others)
+    const plans = withEnd(read, model, others)
     const atOnce = all.filter((row) => row === before || plans.some((plan) => isAtOnce(plan, row)))
     const { currency } = model
     const desired = { modelId, currency, source: SOURCE, plans }
@@ -78,8 +84,9 @@ function withEnd(
   if (until === undefined || planned.some((row) => row.effective_from.toISOString() === until)) {
     return [plan]
   }
-  const others = planned.filter((row) => !isAtOnce(plan, row)).map(pricePlanOf)
-  const last = inOrder(others).findLast(({ effective_from: from }) => from < until)
+  const last = inOrder(planned.map(pricePlanOf)).findLast(
+    ({ effective_from: from }) => from < until,
+  )
   return [plan, { effective_from: until, prices: last?.prices ?? model.prices ?? [] }]
 }
 
@@ -94,6 +101,38 @@ async function refusePast(sql: TransactionSql, plan: FilePlan): Promise<void> {
   if (Date.parse(plan.effective_from) > at.getTime()) return
   const problem = 'must be in the future: to change the current prices, edit the model'
   throw new CatalogError([{ file: 'the request', path: 'effective_from', problem }])
+}
+
+/**
+ * Throws if earlier prices return while the plan is to run, as at the end of another plan: a plan
+ * is stored as two changes of price, so its end would end this one, too.
+ */
+function refuseReturn(
+  { effective_from: from, until }: FilePlan,
+  earlier: readonly PriceList[],
+  planned: readonly PlannedRow[],
+): void {
+  const next = inOrder(planned.map(pricePlanOf)).find((change) => {
+    const { effective_from: at } = change
+    const isDuring = at > from && (until === undefined || at < until)
+    return isDuring && includes(earlier, change)
+  })
+  if (!next) return
+  const problem =
+    `earlier prices return at ${next.effective_from}: end this plan then or before, ` +
+    'or withdraw that change first'
+  throw new CatalogError([{ file: 'the request', path: 'until', problem }])
+}
+
+type PriceList = PricePlan['prices']
+
+const pricesOf = ({ prices }: { readonly prices: PriceList }) => prices
+
+function includes(
+  lists: readonly PriceList[],
+  { prices }: { readonly prices: PriceList },
+): boolean {
+  return lists.some((one) => isDeepStrictEqual(one, prices))
 }
 
 /** Withdraws a planned price. Returns false if it does not exist or has taken effect. */
