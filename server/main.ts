@@ -139,7 +139,7 @@ async function assemble(config: Config, database: OpenedDatabase, options: Start
   const backgroundWorkers = startBackgroundWorkers({ ...core, ...background })
   await warm
   await core.readiness.begin()
-  worker = config.role === 'api' ? undefined : tasks.startWorker()
+  worker = backgroundWorkers && tasks.startWorker()
   log.info({ address: place.url, pid: process.pid, owner_id: ownerId }, 'listening')
   const stop = createStop({
     ...core,

@@ -4,8 +4,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { checkSecretKey } from '../../server/base/database/check-secret-key.ts'
+import { createSecretBox } from '../../server/base/lib/secrets/secrets.ts'
+import { getOrCreateSecret, rotateSecret } from '../../server/work/webhooks/secrets.ts'
 import { findFreePort } from '../support/free-port.ts'
-import { type Stage, startStage } from '../support/gateway.ts'
+import { SECRET_KEY, type Stage, startStage } from '../support/gateway.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import {
   PROGRAM,
@@ -15,8 +18,10 @@ import {
 } from '../support/processes.ts'
 import { startS3Server } from '../support/s3-server.ts'
 import { until } from '../support/until.ts'
+import { enqueueTestDelivery } from '../webhooks/support.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
+const ANOTHER_KEY = 'another-secret-key-which-is-long-enough'
 const PGBOUNCER = '/usr/sbin/pgbouncer'
 
 let stage: Stage
@@ -78,11 +83,35 @@ async function refusal(environment: NodeJS.ProcessEnv): Promise<string> {
   return gateway.log()
 }
 
-test('another SECRET_KEY, and a variable that is not set: not ready, and the log says why', async () => {
-  const other = await start({ SECRET_KEY: 'another-secret-key-which-is-long-enough' })
-  assert.match(await reasonOf(other), /a channel cannot be used by this process/)
-  assert.match(other.log(), /which SECRET_KEY does not hold/)
+test('another SECRET_KEY: not ready, the log says why, and no webhook loses an attempt', async () => {
+  const { sql, account } = stage
+  await getOrCreateSecret(sql, createSecretBox([SECRET_KEY]), account.id)
+  await stage.gateway.stop(10_000)
+  const id = await enqueueTestDelivery(sql, account.id, 'https://example.com/hook')
+  const other = await start({ SECRET_KEY: ANOTHER_KEY })
+  assert.match(await reasonOf(other), /SECRET_KEY opens none of the secrets in the database/)
+  assert.match(other.log(), /opens 0 of the \d+ secrets.* sends no webhooks/)
+  const [delivery] = await sql`select attempts, state from delivery where id = ${id}`
+  assert.deepEqual(delivery, { attempts: 0, state: 'pending' })
+  await sql`delete from delivery where id = ${id}`
+})
 
+test('a SECRET_KEY that opens only some of the secrets is reported', async () => {
+  const { sql, account } = stage
+  const lines: string[] = []
+  const log = { warn: (_: object, text: string) => lines.push(text), error: () => assert.fail() }
+  const parts = { sql, secrets: createSecretBox([SECRET_KEY]), log }
+  assert.equal(await checkSecretKey(parts), undefined)
+  assert.deepEqual(lines, [])
+  await rotateSecret(sql, createSecretBox([ANOTHER_KEY, SECRET_KEY]), account.id)
+  assert.equal(await checkSecretKey(parts), undefined)
+  assert.match(lines.join(), /^SECRET_KEY opens (\d+) of the (?!\1)\d+ secrets in the database: /)
+  await sql`
+    update account set webhook_secret = null, webhook_secret_previous = null
+    where id = ${account.id}`
+})
+
+test('a variable that is not set: not ready, and the log says why', async () => {
   const database = await createTestDatabase()
   try {
     const catalog = join(folder, 'catalog.json')

@@ -54,19 +54,20 @@ export interface BackgroundWorkers {
   readonly labelIndexes: LabelIndexes
 }
 
-/** Returns undefined in a process that only answers calls. */
+/** Returns undefined in a process that only answers calls, or that has the wrong SECRET_KEY. */
 export function startBackgroundWorkers(parts: {
   readonly config: Config
   readonly sql: Sql
   readonly database: Pick<Parameters<typeof startLabelIndexes>[0], 'place'>
   readonly assets: Assets
   readonly secrets: SecretBox
+  readonly readiness: { readonly keyProblem: string | undefined }
   readonly guard: Guard
   readonly metrics: Metrics
   readonly log: Log
 }): BackgroundWorkers | undefined {
   const { config, sql, database, assets, secrets, guard, metrics, log } = parts
-  if (config.role === 'api') return undefined
+  if (config.role === 'api' || parts.readiness.keyProblem !== undefined) return undefined
   const { mail, publicUrl } = config
   const consoleUrl = config.isPublicUrlSet ? `${publicUrl}/console/` : undefined
   const onMail = metrics.mailAttempt

@@ -1,5 +1,6 @@
 /** Wires the parts that calls run on. */
 import { existsSync } from 'node:fs'
+import { checkSecretKey } from '../../base/database/check-secret-key.ts'
 import { inBackground } from '../../base/database/connection/client.ts'
 import { refuseUnwritable, refuseWhenFull } from '../../base/database/embedded/disk.ts'
 import type { OpenedDatabase } from '../../base/database/open.ts'
@@ -51,7 +52,7 @@ export async function openCore(parts: {
   /** Called when the database turns out to have lost acknowledged commits. */
   readonly onBroken: () => void
 }) {
-  const { config, database, schema, secrets, ownerId, log, onBroken } = parts
+  const { config, database, secrets, ownerId, log, onBroken } = parts
   const { sql } = database
   const opened = await openLedger({
     config,
@@ -66,7 +67,7 @@ export async function openCore(parts: {
   const outbound = openGuard(config)
   const reading = { sql, secrets, log, guard: outbound.guard, onWoken: health.succeeded }
   const { settings, accounts, catalog } = await openCatalog(reading)
-  const readiness = openReadiness({ config, database, continuity, schema, catalog, log })
+  const readiness = await openReadiness({ ...parts, continuity, catalog })
   const spending = await openSpending(inBackground(sql), catalog, log)
   const dispatcher = createDispatcher(config)
   const bounds = openBounds(config)
@@ -169,23 +170,27 @@ async function openSpending(sql: OpenedDatabase['sql'], catalog: Catalog, log: L
   return spending
 }
 
-function openReadiness(parts: {
+async function openReadiness(parts: {
   readonly config: Config
   readonly database: OpenedDatabase
+  readonly secrets: SecretBox
   readonly continuity: Continuity
   readonly schema: () => Promise<string | undefined>
   readonly catalog: Catalog
   readonly log: Log
-}): Readiness {
-  const { config, database, continuity, schema, catalog, log } = parts
+}): Promise<Readiness & { readonly keyProblem: string | undefined }> {
+  const { config, database, secrets, continuity, schema, catalog, log } = parts
   const isEmbedded = database.kind === 'embedded'
   const disk = async () => (isEmbedded ? await refuseWhenFull(config.dataDir) : undefined)
   // An account that is created only when it is needed may be missing until then.
   const hasFolder = existsSync(config.dataDir)
   const folder = async () => (hasFolder ? await refuseUnwritable(config.dataDir) : undefined)
   const { broken } = continuity
-  const channels = watchChannels(catalog)
-  return watchReadiness({ database: database.probe, schema, disk, folder, broken, channels }, log)
+  const keyProblem = await checkSecretKey({ sql: database.sql, secrets, log })
+  const unusable = watchChannels(catalog)
+  const channels = () => keyProblem ?? unusable()
+  const probes = { database: database.probe, schema, disk, folder, broken, channels }
+  return { ...watchReadiness(probes, log), keyProblem }
 }
 
 /**

@@ -3,20 +3,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readSecretKeyId, sealedWith } from '../../lib/secrets/secrets.ts'
 import { DatabaseProblem } from '../problem.ts'
+import { SEALED } from '../sealed-store.ts'
 import { type Manifest, SECRET_KEY_FILE } from './backup-manifest.ts'
 import { readRows } from './compare.ts'
-
-/** The columns that are encrypted under SECRET_KEY, by table: those that `rekey` encrypts again. */
-const SEALED: Readonly<Record<string, { readonly what: string; readonly columns: string[] }>> = {
-  channel_version: { what: 'credentials of channels', columns: ['secrets'] },
-  account: {
-    what: 'webhook secrets',
-    columns: ['webhook_secret', 'webhook_secret_previous'],
-  },
-  person: { what: 'authenticator apps', columns: ['totp_secret', 'totp_pending'] },
-  identity_provider: { what: 'client secrets of sign-in providers', columns: ['client_secret'] },
-  ledger_signing_key: { what: 'signing keys of checkpoints', columns: ['private_key'] },
-}
 
 /**
  * Throws DatabaseProblem if a secret of the backup would stay closed to a gateway with these keys.

@@ -16,6 +16,8 @@ import { OperatorError } from '../operator-error.ts'
 export interface SecretBox {
   /** The id of the current key: 8 hexadecimal digits. */
   readonly keyId: string
+  /** The ids of all keys, the current one among them. */
+  readonly keyIds: ReadonlySet<string>
   /** Encrypts text for one context, for example `channel:main:3`. */
   seal(text: string, context: string): Buffer
   /** Throws SecretError if the key is missing, or the bytes were changed or moved. */
@@ -52,6 +54,7 @@ export function createSecretBox(secretKeys: readonly string[]): SecretBox {
   const byId = new Map([current, ...older].map((derived) => [derived.id.toString('hex'), derived]))
   return {
     keyId: current.id.toString('hex'),
+    keyIds: new Set(byId.keys()),
     seal(text, context) {
       const nonce = randomBytes(NONCE_BYTES)
       const cipher = createCipheriv('aes-256-gcm', current.key, nonce)
