@@ -99,6 +99,19 @@ describe('the status bar', { skip: noBrowser }, () => {
     await idle.page.getByText('A new version of the console is available.').waitFor()
     await idle.page.context().close()
   })
+
+  test('a page is loaded again while its files are of another build', async () => {
+    const { page } = await stage.signedIn('/keys')
+    const lacking = async (file: RegExp, times: number) =>
+      await page.route(file, (route) => route.fulfill({ status: 404 }), { times })
+    await lacking(/assets\/first-[^/]*\.js$/, 1)
+    await lacking(/assets\/first-[^/]*\.css$/, 1)
+    // Of the parts that are loaded later, several are missing at once.
+    await lacking(/assets\/(?:page|shared)[^/]*\.js$/, 8)
+    await page.reload()
+    await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor()
+    await page.context().close()
+  })
 })
 
 test('a stopped gateway breaks no page, and the page recovers', { skip: noBrowser }, async () => {

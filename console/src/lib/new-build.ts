@@ -8,8 +8,13 @@ import { askGateway, whenOnline } from './connection.ts'
 const SCRIPTS = /<script type="module"[^>]* src="([^"]+)"/g
 const CHECK_EVERY_MS = 300_000
 const RELOADED_FOR = 'tributary.reloadedFor'
-const RELOADED_AT = 'tributary.reloadedAt'
-const RELOAD_AGAIN_MS = 10_000
+const RELOADS = 'tributary.reloadsOfFiles'
+/** Reloads count together if they follow each other within this time. */
+const RELOADS_MS = 60_000
+/** The most requests for a missing file before a reload. */
+const FETCHES = 4
+/** The pauses before reloads, half a minute together: a gateway is replaced within that. */
+const PAUSES_MS = [0, 1_000, 1_000, 2_000, 2_000, 4_000, 4_000, 8_000, 8_000]
 
 let isOutdated = false
 /** The page on which somebody has typed. */
@@ -62,7 +67,8 @@ export function useIsOutdated(): boolean {
 
 /**
  * Loads a page's files. If they cannot be loaded, waits for the gateway and then loads the whole
- * page again: browsers keep failed imports, and a new build has other files.
+ * page again: browsers keep failed imports, and a new build has other files. While a version
+ * replaces another, the gateways have different files, so it takes several attempts.
  */
 export async function loadFiles<Module>(load: () => Promise<Module>): Promise<Module> {
   try {
@@ -70,10 +76,37 @@ export async function loadFiles<Module>(load: () => Promise<Module>): Promise<Mo
   } catch (error) {
     await askGateway()
     await whenOnline()
-    const last = Number(sessionStorage.getItem(RELOADED_AT) ?? 0)
-    if (Date.now() - last < RELOAD_AGAIN_MS) throw error
-    sessionStorage.setItem(RELOADED_AT, String(Date.now()))
+    const [count = 0, lastAt = 0] = (sessionStorage.getItem(RELOADS) ?? '').split(' ').map(Number)
+    const reloads = Date.now() - lastAt < RELOADS_MS ? count : 0
+    const pauseMs = PAUSES_MS[reloads]
+    if (pauseMs === undefined) {
+      // A person who tries again starts from the beginning.
+      sessionStorage.removeItem(RELOADS)
+      throw error
+    }
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    await fetchMissing(error)
+    sessionStorage.setItem(RELOADS, `${reloads + 1} ${Date.now()}`)
     location.reload()
     return new Promise(() => undefined)
+  }
+}
+
+/**
+ * Asks for the files that were missing: once one of the gateways has sent them, the browser keeps
+ * them. A style is named by the error alone, a script by the failed request too.
+ */
+async function fetchMissing(error: unknown): Promise<void> {
+  const files = performance.getEntriesByType('resource') as PerformanceResourceTiming[]
+  const missing = files.filter((file) => file.responseStatus === 404).map((file) => file.name)
+  const [named = ''] = /\S*\/assets\/\S+/.exec(String(error)) ?? []
+  for (const url of [...missing, named].filter((one) => one.includes('/console/assets/'))) {
+    let isFound = false
+    for (let tries = 0; tries < FETCHES && !isFound; tries += 1) {
+      isFound = await fetch(url).then(
+        (answer) => answer.ok,
+        () => false,
+      )
+    }
   }
 }
