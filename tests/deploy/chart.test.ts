@@ -78,6 +78,14 @@ describe('the rendered chart', { skip }, () => {
     assert.doesNotMatch(out, /terminationGracePeriodSeconds: (?!625\b)/)
   })
 
+  test('keeps pods ready for as long as their calls wait for the database', () => {
+    const ready = /path: \/readyz, port: http \}\n.*\n.*\n +failureThreshold: (\d+)$/gm
+    const thresholds = (settings: readonly string[]) =>
+      [...render([...STORE, ...settings]).out.matchAll(ready)].map(([, count]) => count)
+    assert.deepEqual(thresholds([]), ['1', '1'])
+    assert.deepEqual(thresholds(['settings.ADMIT_WAIT_SECONDS=40']), ['21', '21'])
+  })
+
   test('refuses secrets among the settings, and a budget that blocks every node', () => {
     const secret = render([...STORE, 'settings.DATABASE_URL=postgres://x'])
     assert.match(secret.err, /settings\.DATABASE_URL: secrets belong in the Secret/)

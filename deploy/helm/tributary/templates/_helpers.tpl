@@ -100,7 +100,9 @@ tolerations:
 {{- end }}
 {{- end }}
 
+{{- /* Pods stay ready for as long as new calls wait for the database, or no call would reach them. */ -}}
 {{- define "tributary.probes" -}}
+{{- $wait := .Values.settings.ADMIT_WAIT_SECONDS | default 0 | int -}}
 ports:
   - { name: http, containerPort: 8080 }
   - { name: metrics, containerPort: 9464 }
@@ -117,7 +119,7 @@ readinessProbe:
   httpGet: { path: /readyz, port: http }
   periodSeconds: 2
   timeoutSeconds: 2
-  failureThreshold: 1
+  failureThreshold: {{ add 1 (div $wait 2) }}
 lifecycle:
   preStop:
     exec:
