@@ -50,7 +50,11 @@ describe('files that run the gateway', () => {
   test('pass the keys of the vendors to every gateway of Compose', () => {
     const [gateway = ''] = read('compose.yaml').split(/^services:$/m)
     assert.match(gateway, /^ {2}env_file: \[upstreams\.env\]$/m)
-    assert.ok(existsSync(join(ROOT, 'deploy/upstreams.env.example')))
+    const example = read('deploy/upstreams.env.example')
+    const catalogs = globSync('catalog/*.json', { cwd: ROOT }).map(read).join()
+    const named = new Set([...catalogs.matchAll(/"env:([A-Z_]+)"/g)].map(([, name]) => name))
+    const listed = [...example.matchAll(/^#([A-Z_]+)=$/gm)].map(([, name]) => name)
+    assert.deepEqual(listed, [...named].toSorted())
     for (const file of ['.gitignore', '.dockerignore'])
       assert.match(read(file), /^(?:\/upstreams|\*)\.env$/m, file)
   })
