@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { after, before, test } from 'node:test'
+import { createLog } from '../../server/api/app/log.ts'
+import { createBlobs } from '../../server/work/assets/storage/blobs.ts'
+import { createDiskStorage } from '../../server/work/assets/storage/disk-storage.ts'
 import { type Stage, startGateway, startStage } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
 import { MP4, startOrigin } from './origin.ts'
@@ -107,6 +110,22 @@ test('content that is removed where it does not lie stays marked for those who h
     assert.equal(marks.length, 1)
     assert.equal(await shelf.blobs.clearDue(), 0)
     keeps = true
+    assert.equal(await shelf.blobs.clearDue(), 1)
+    assert.deepEqual(shelf.stored(), [])
+  } finally {
+    await shelf.stop()
+  }
+})
+
+test('content in a folder that this gateway does not have stays marked as well', async () => {
+  const shelf: Shelf = await openShelf()
+  try {
+    const { key } = await shelf.blobs.write(Readable.from([Buffer.from('hello')]), 10)
+    const storage = createDiskStorage(join(dataDir, 'none'))
+    const log = createLog({ level: 'silent', format: 'json' })
+    await createBlobs({ sql: shelf.sql, storage, log }).clear(key)
+    assert.equal(shelf.stored().length, 1)
+    await shelf.sql`update loose_blob set due_at = now()`
     assert.equal(await shelf.blobs.clearDue(), 1)
     assert.deepEqual(shelf.stored(), [])
   } finally {

@@ -59,6 +59,10 @@ export function createDiskStorage(folder: string): Storage {
     },
     async remove(key) {
       const path = pathOf(key)
+      // Without the folder, the content may be on a disk of another gateway.
+      await access(folder).catch((cause: unknown) => {
+        throw new StorageUnavailable('the disk', { cause })
+      })
       await rm(path, { force: true })
       await rm(`${path}.part`, { force: true })
     },
