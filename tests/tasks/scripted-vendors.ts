@@ -65,8 +65,8 @@ async function handle(
   }
   const { client_token: token, model } = JSON.parse(Buffer.concat(chunks).toString())
   vendors.creations.push(place)
-  const own = request.headers['x-api-request-id'] ?? `task-${vendors.taken.length}-${Date.now()}`
-  const id = String(token ?? own)
+  const made = `task-${vendors.creations.length}-${Date.now()}`
+  const id = String(token ?? request.headers['x-api-request-id'] ?? made)
   const isKnown = vendors.taken.some((task) => task.id === id)
   if (takes && !isKnown) vendors.taken.push({ id, place, model })
   if (answer === 'accept' || (isKnown && !isDark)) send(response, success(url.pathname, id))
