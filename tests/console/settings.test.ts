@@ -92,6 +92,22 @@ describe('settings', { skip: noBrowser }, () => {
     await context.close()
   })
 
+  test('a mistyped password is no end of the session', async () => {
+    const { page } = await stage.signedIn('/settings')
+    await page.getByRole('button', { name: 'Change password' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Change password' })
+    await dialog.getByLabel('Current password').fill('mistyped')
+    await dialog.getByLabel('New password').fill('seven hills and one river')
+    const asked = page.waitForResponse((answer) => answer.url().endsWith('/session/start'))
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByRole('alert').getByText('wrong e-mail address or password').waitFor()
+    await asked
+    await dialog.getByLabel('Current password').fill(PASSWORD)
+    await dialog.getByRole('button', { name: 'Save' }).click({ timeout: 5_000 })
+    await dialog.waitFor({ state: 'hidden' })
+    await page.context().close()
+  })
+
   test('the request for a proof waits for its dialog to be loaded', async () => {
     const { page } = await stage.signedIn('/sign-in')
     await stage.sql`update console_session set stepped_up_until = null`

@@ -1,7 +1,13 @@
 /** Context of every page: language, appearance, the API response cache, notices. */
 import { MantineProvider } from '@mantine/core'
 import { Notifications } from '@mantine/notifications'
-import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import {
+  MutationCache,
+  QueryCache,
+  QueryClient,
+  QueryClientProvider,
+  type QueryKey,
+} from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ApiError } from '../lib/api.ts'
 import { LanguageProvider } from '../lib/i18n.tsx'
@@ -11,14 +17,15 @@ import { colorVariables, theme } from './theme.ts'
 
 const FRESH_MS = 10_000
 const RETRIES_MAX = 2
+const SESSION = ['GET /session']
 
 const client = new QueryClient({
   defaultOptions: {
     queries: { staleTime: FRESH_MS, retry: mayHelp, networkMode: 'always' },
     mutations: { networkMode: 'always' },
   },
-  queryCache: new QueryCache({ onError: leaveWhenSignedOut }),
-  mutationCache: new MutationCache({ onError: leaveWhenSignedOut }),
+  queryCache: new QueryCache({ onError: (error, { queryKey }) => doubtSession(error, queryKey) }),
+  mutationCache: new MutationCache({ onError: (error) => doubtSession(error) }),
 })
 
 /** Retries all failures but refusals (4xx): a restarting gateway is back soon. */
@@ -27,10 +34,12 @@ function mayHelp(failures: number, error: Error): boolean {
   return !isRefusal && failures < RETRIES_MAX
 }
 
-function leaveWhenSignedOut(error: Error): void {
+/** Asks for the session after a 401: a mistyped password and a proxy are answered so as well. */
+function doubtSession(error: Error, queryKey: QueryKey = []): void {
   if (!(error instanceof ApiError) || error.status !== 401) return
-  if (client.getQueryData(['GET /session']) === undefined) return
-  noteSessionEnd(client)
+  if (client.getQueryData(SESSION) === undefined) return
+  if (queryKey[0] === SESSION[0]) noteSessionEnd(client)
+  else void client.invalidateQueries({ queryKey: SESSION }, { cancelRefetch: false })
 }
 
 export function Providers({ children }: { readonly children: ReactNode }) {
