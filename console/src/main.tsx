@@ -8,12 +8,14 @@ import './app/early-sign-in.css'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
+import { actOnce } from './app/act-once.ts'
 import { dropEarlySignIn } from './app/early-sign-in.ts'
 import { Providers } from './app/providers.tsx'
 import { router } from './app/router.tsx'
 import { copyExactAmounts } from './lib/copy-exact.ts'
 import { watchBuild } from './lib/new-build.ts'
 
+actOnce()
 copyExactAmounts()
 watchBuild()
 

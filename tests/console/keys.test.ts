@@ -18,6 +18,24 @@ describe('API keys', { skip: noBrowser }, () => {
     return (await fetch(`${stage.url}/v1/balance`, { headers })).status
   }
 
+  test('a double click and a key held down act once', async () => {
+    const { page } = await stage.signedIn('/keys')
+    const opener = page.getByRole('button', { name: 'Create key' })
+    const dialog = page.getByRole('dialog')
+    await opener.dblclick()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    await opener.focus()
+    await page.keyboard.down('Enter')
+    await dialog.getByLabel('Name').and(page.locator(':focus')).waitFor()
+    await page.keyboard.down('Enter')
+    await page.keyboard.up('Enter')
+    assert.equal(await dialog.getByText(/^tr-/).count(), 0)
+    await dialog.getByLabel('Name').press('Enter')
+    await dialog.getByText(/^tr-/).first().waitFor()
+    await page.context().close()
+  })
+
   test('a key’s life: shown once, used, changed, replaced, disabled', async () => {
     const { page, complaints } = await stage.signedIn('/models')
     await page.getByRole('link', { name: 'API keys' }).click()
