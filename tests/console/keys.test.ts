@@ -18,6 +18,35 @@ describe('API keys', { skip: noBrowser }, () => {
     return (await fetch(`${stage.url}/v1/balance`, { headers })).status
   }
 
+  test('answers that the page cannot use are said, and not asked for again and again', async () => {
+    const { page } = await stage.signedIn('/settings')
+    let reads = 0
+    let answer: object | undefined
+    await page.route(/\/keys(?:\?|$)/, async (route) => {
+      reads += 1
+      if (answer) await route.fulfill(answer)
+    })
+    const retry = page.getByRole('button', { name: 'Try again' })
+    await page.evaluate(`{
+      const { setTimeout } = window
+      window.setTimeout = (work, ms) => setTimeout(work, ms === 30_000 ? 300 : ms)
+    }`)
+    await page.getByRole('link', { name: 'API keys' }).click()
+    await page.getByText('the gateway has not answered for 30 seconds').waitFor()
+    answer = { status: 401, json: { error: 'not today', type: 'authentication_error' } }
+    await retry.click()
+    await page.getByText('not today').waitFor()
+    assert.equal(reads, 2)
+    answer = { json: {} }
+    await retry.click()
+    await page.getByText('This page failed').waitFor()
+    assert.equal(await page.getByText('Cannot read').count(), 0)
+    await page.unroute(/\/keys(?:\?|$)/)
+    await retry.click()
+    await page.getByRole('button', { name: 'Create key' }).waitFor()
+    await page.context().close()
+  })
+
   test('a double click and a key held down act once', async () => {
     const { page } = await stage.signedIn('/keys')
     const opener = page.getByRole('button', { name: 'Create key' })

@@ -1,6 +1,5 @@
 /** Shown in place of a page that does not exist or failed. */
 import { Center, Loader } from '@mantine/core'
-import type { ErrorComponentProps } from '@tanstack/react-router'
 import { ButtonLink } from '../components/links.tsx'
 import { EmptyState } from '../components/list/empty-state.tsx'
 import { ErrorState } from '../components/state/error-state.tsx'
@@ -35,15 +34,16 @@ export function PagePending() {
   )
 }
 
-export function PageCrash({ error, reset }: ErrorComponentProps) {
+/** Loads the page again: with the answers it has, it would fail again. */
+export function PageCrash() {
   const t = useMessages(messages)
   return (
     <Center mih="60vh">
-      <ErrorState title={t('crashed')} error={toError(error)} onRetry={reset} />
+      <ErrorState
+        title={t('crashed')}
+        error={new Error(t('crashedText'))}
+        onRetry={() => location.reload()}
+      />
     </Center>
   )
-}
-
-function toError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown))
 }

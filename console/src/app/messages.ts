@@ -58,6 +58,7 @@ export const messages = defineMessages(
     notFoundText: 'The link may be outdated, or the page is for operators only.',
     home: 'Go to the overview',
     crashed: 'This page failed',
+    crashedText: 'Loading it again may help. The cause is in the log of your browser.',
   },
   {
     overview: '概览',
@@ -115,5 +116,6 @@ export const messages = defineMessages(
     notFoundText: '链接可能已失效，或该页面仅供运营人员使用。',
     home: '前往概览',
     crashed: '此页面出错了',
+    crashedText: '重新加载或许有用，原因见浏览器日志。',
   },
 )

@@ -44,6 +44,12 @@ export function unreachable(): ApiError {
   return new ApiError(0, 'unreachable', 'the gateway cannot be reached')
 }
 
+/** The error of a read that was given up. Its status says that asking once more did not help. */
+export function unanswered(milliseconds: number): ApiError {
+  const message = `the gateway has not answered for ${milliseconds / 1000} seconds`
+  return new ApiError(408, 'unanswered', message)
+}
+
 /** Words an answer that is not of the gateway's making; over HTTP/2 its status has no text. */
 export function foreignAnswer(status: number): string {
   return `a proxy answered instead of the gateway, with status ${status}`

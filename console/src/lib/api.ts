@@ -3,7 +3,7 @@
  * a route is named by its key, `'GET /accounts/:account_id/balance'`.
  */
 import type { AdminAnswer, AdminKey, AdminRequest } from '../../../server/api/admin/contract.ts'
-import { ApiError, readError, readSuccess, unreachable } from './api-error.ts'
+import { ApiError, readError, readSuccess, unanswered, unreachable } from './api-error.ts'
 import { noteStatus } from './connection.ts'
 import { askForStepUp } from './step-up.ts'
 
@@ -11,6 +11,8 @@ export type { AdminAnswer, AdminKey } from '../../../server/api/admin/contract.t
 export { ApiError } from './api-error.ts'
 
 const BASE = '/admin/v1'
+/** Longer than the gateway, its database and a vendor's list of models take. */
+const READ_MS_MAX = 30_000
 
 /** Members may be omitted if the route lacks them or if all their fields are optional. */
 type OptionalMembers<Request> = {
@@ -75,9 +77,9 @@ async function sendRequest(
   const [method = 'GET'] = key.split(' ')
   const { body } = request
   const isJson = body !== undefined && !(body instanceof FormData)
-  const response = await fetch(adminUrl(key, request), {
+  const init = {
     method,
-    credentials: 'same-origin',
+    credentials: 'same-origin' as const,
     headers: {
       'x-tributary-console': '1',
       ...(isJson ? { 'content-type': 'application/json' } : {}),
@@ -86,16 +88,30 @@ async function sendRequest(
     },
     ...(isJson ? { body: JSON.stringify(body) } : {}),
     ...(body instanceof FormData ? { body } : {}),
-    ...(signal ? { signal } : {}),
-  }).catch((error: unknown) => {
-    if (signal?.aborted) throw error
-    noteStatus(0)
-    throw unreachable()
-  })
+  }
+  const response = await fetchInTime(adminUrl(key, request), init, signal)
   noteStatus(response.status)
   if (!response.ok) throw await readError(response)
   if (response.status === 204) return undefined
   return readSuccess(response, signal)
+}
+
+/** Gives up a read whose answer does not begin in time; a change may take as long as it needs. */
+async function fetchInTime(url: string, init: RequestInit, signal?: AbortSignal) {
+  const limit = new AbortController()
+  const giveUp = () => limit.abort()
+  const timer = init.method === 'GET' ? setTimeout(giveUp, READ_MS_MAX) : undefined
+  signal?.addEventListener('abort', giveUp)
+  try {
+    return await fetch(url, { ...init, signal: limit.signal })
+  } catch (error) {
+    if (signal?.aborted) throw error
+    if (limit.signal.aborted) throw unanswered(READ_MS_MAX)
+    noteStatus(0)
+    throw unreachable()
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** Returns the URL of a route, for downloads and event streams. */

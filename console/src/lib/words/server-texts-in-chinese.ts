@@ -173,6 +173,10 @@ const PATTERNS: readonly Pattern[] = [
     /^a proxy answered instead of the gateway, with status (\d+)$/,
     (status) => `应答来自代理，而不是网关，状态码为 ${status}`,
   ],
+  [
+    /^the gateway has not answered for (\d+) seconds$/,
+    (seconds) => `网关已有 ${seconds} 秒没有应答`,
+  ],
   [/^no such ([a-z ]+)$/, (noun) => `没有此${NOUNS[noun] ?? noun}`],
   [
     /^must have (at least|at most|exactly) (\d+) characters?$/,
