@@ -79,6 +79,22 @@ describe('vendors', { skip: noBrowser }, () => {
     await name.waitFor()
     assert.equal(await name.inputValue(), 'deepseek-2')
     await expectFits(phone.page)
+    // Vendors that are asked for again in vain take away nothing that was typed.
+    await name.fill('typed')
+    const refusal = { status: 403, json: { error: 'not today', type: 'permission_error' } }
+    await phone.page.route('**/operator/vendors', (route) => route.fulfill(refusal))
+    const refused = phone.page.waitForResponse('**/operator/vendors')
+    await phone.page.evaluate(`{
+      const { now } = Date
+      Date.now = () => now() + 60_000
+      dispatchEvent(new Event('visibilitychange'))
+    }`)
+    await (await refused).finished()
+    await phone.page.evaluate(
+      'new Promise((done) => requestAnimationFrame(() => setTimeout(done)))',
+    )
+    assert.equal(await name.inputValue({ timeout: 1_000 }), 'typed')
+    await phone.page.unroute('**/operator/vendors')
     await phone.page.goto(`${stage.console}/operator/models?book=openai`)
     await phone.page.getByRole('link', { name: 'Add the channel' }).waitFor()
     await expectFits(phone.page)

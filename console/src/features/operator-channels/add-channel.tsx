@@ -29,7 +29,8 @@ export function AddChannel({ upstreams, step, onStep, onOpen }: AddChannelProps)
   const vendors = useAdmin('GET /operator/vendors', {})
   const { demo } = useSession()
   const [added, setAdded] = useState<readonly string[]>([])
-  if (vendors.error) {
+  // Once they are known, a form may be in use.
+  if (vendors.error && !vendors.data) {
     return <ErrorState error={vendors.error} onRetry={() => void vendors.refetch()} />
   }
   const known = vendors.data?.data ?? []

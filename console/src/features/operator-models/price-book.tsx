@@ -54,7 +54,7 @@ export function PriceBook({ book, onChoose }: PriceBookProps) {
 
 function Book({ id }: { readonly id: string }) {
   const vendor = useAdmin('GET /operator/vendors/:vendor_id', { params: { vendor_id: id } })
-  if (vendor.error) {
+  if (vendor.error && !vendor.data) {
     return <ErrorState error={vendor.error} onRetry={() => void vendor.refetch()} />
   }
   return vendor.data ? <Review vendor={vendor.data} /> : null

@@ -49,7 +49,7 @@ export function CustomerPrices({ accountId }: { readonly accountId: string }) {
   const pages = useAdminPages(KEY, request, { keepPrevious: true })
   const columns = useColumns(messages, FIELDS)
   const open = pages.rows.find(({ model }) => model === list.openId)
-  if (account.error) {
+  if (account.error && !account.data) {
     return <ErrorState error={account.error} onRetry={() => void account.refetch()} />
   }
   return (
