@@ -103,7 +103,7 @@ describe('settings', { skip: noBrowser }, () => {
     await dialog.getByRole('alert').getByText('wrong e-mail address or password').waitFor()
     await asked
     await dialog.getByLabel('Current password').fill(PASSWORD)
-    await dialog.getByRole('button', { name: 'Save' }).click({ timeout: 5_000 })
+    await dialog.getByRole('button', { name: 'Save' }).click()
     await dialog.waitFor({ state: 'hidden' })
     await page.context().close()
   })

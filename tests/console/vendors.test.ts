@@ -93,7 +93,7 @@ describe('vendors', { skip: noBrowser }, () => {
     await phone.page.evaluate(
       'new Promise((done) => requestAnimationFrame(() => setTimeout(done)))',
     )
-    assert.equal(await name.inputValue({ timeout: 1_000 }), 'typed')
+    assert.equal(await name.inputValue(), 'typed')
     await phone.page.unroute('**/operator/vendors')
     await phone.page.goto(`${stage.console}/operator/models?book=openai`)
     await phone.page.getByRole('link', { name: 'Add the channel' }).waitFor()
