@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { noBrowser } from '../support/browser.ts'
-import { expectAccessible, expectFits, expectUncut, PHONE } from './support/browser.ts'
+import { expectAccessible, expectFits, expectUncut, LOOKS } from './support/browser.ts'
 import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
 
 const CALL = { Type: 'web', Query: 'rivers' }
@@ -68,7 +68,7 @@ describe('the overview of an account', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
-  for (const look of [PHONE, { ...PHONE, colorScheme: 'dark' }, { locale: 'zh-CN' }] as const) {
+  for (const look of LOOKS) {
     test(`accessible: ${JSON.stringify(look)}`, async () => {
       await stage.post('/v1/search', CALL)
       const { page, complaints } = await stage.signedIn('/', {}, look)

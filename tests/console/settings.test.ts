@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { noBrowser } from '../support/browser.ts'
-import { expectAccessible, expectFits, openPage, PHONE } from './support/browser.ts'
+import { expectAccessible, expectFits, LOOKS, openPage } from './support/browser.ts'
 import { type ConsoleStage, PASSWORD, startConsoleStage } from './support/stage.ts'
 import { codeOf } from './support/totp.ts'
 
@@ -250,7 +250,7 @@ describe('settings, for all', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
-  for (const look of [PHONE, { ...PHONE, colorScheme: 'dark' }, { locale: 'zh-CN' }] as const) {
+  for (const look of LOOKS) {
     test(`accessible: ${JSON.stringify(look)}`, async () => {
       await stage.sql`update person set name = ${'long'.repeat(25)}`
       const { page, complaints } = await stage.signedIn('/settings', {}, look)

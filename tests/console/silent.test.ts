@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { noBrowser } from '../support/browser.ts'
 import { until } from '../support/until.ts'
 import {
+  DARK,
   expectAccessible,
   expectFits,
   expectLoaded,
@@ -75,7 +76,6 @@ describe('the browser', { skip: noBrowser }, () => {
 
   const refusedBy = ({ page }: WatchedPage) => page.evaluate<string[]>('window.refused')
 
-  const DARK = { locale: 'zh-CN', colorScheme: 'dark' } as const
   // An operator has the pages of an owner as well: each page is seen once in each look.
   for (const [who, role, looks] of [
     ['an owner', {}, [[PHONE, '/']]],

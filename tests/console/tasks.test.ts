@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { noBrowser } from '../support/browser.ts'
-import { expectAccessible, expectFits, PHONE } from './support/browser.ts'
+import { expectAccessible, expectFits, LOOKS } from './support/browser.ts'
 import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
 
 const MODEL = 'doubao-seedance-2-5-260628'
@@ -42,7 +42,7 @@ describe('the tasks of an account', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
-  for (const look of [PHONE, { ...PHONE, colorScheme: 'dark' }, { locale: 'zh-CN' }] as const) {
+  for (const look of LOOKS) {
     test(`accessible: ${JSON.stringify(look)}`, async () => {
       const { page } = await stage.signedIn('/tasks', {}, look)
       await page.locator('tbody button').first().waitFor()

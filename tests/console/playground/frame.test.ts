@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { noBrowser } from '../../support/browser.ts'
-import { expectAccessible, expectFits, PHONE } from '../support/browser.ts'
+import { expectAccessible, expectFits, LOOKS } from '../support/browser.ts'
 import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 import { costAfter, panel, priceBefore, send } from './support.ts'
 
@@ -121,11 +121,8 @@ describe('every form of the playground', { skip: noBrowser }, () => {
     await context.close()
   })
 
-  for (const [name, look] of [
-    ['a phone', PHONE],
-    ['a dark screen, in Chinese', { colorScheme: 'dark', locale: 'zh-CN' }],
-  ] as const) {
-    test(`accessible, on ${name}`, async () => {
+  for (const look of LOOKS) {
+    test(`accessible: ${JSON.stringify(look)}`, async () => {
       const { page, complaints } = await stage.signedIn('/playground', {}, look)
       for (const kind of KINDS) {
         await page.locator(`[role=tab][id$="-tab-${kind}"]`).click()
