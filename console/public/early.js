@@ -50,8 +50,13 @@
     if (isFailed || !url.startsWith(FILES)) return
     isFailed = true
     const reloads = Number(permitted(() => sessionStorage.getItem(RELOADS)))
-    permitted(() => sessionStorage.setItem(RELOADS, String(reloads + 1)))
-    reloadWhenServed(url, Math.min(RELOAD_MS * 2 ** reloads, RELOAD_MS_MAX))
+    const isCounted = permitted(() => {
+      sessionStorage.setItem(RELOADS, String(reloads + 1))
+      return true
+    })
+    // Without a count, a file that is missing for good would make the page load itself at once.
+    const waitMs = isCounted ? RELOAD_MS * 2 ** reloads : RELOAD_MS_MAX
+    reloadWhenServed(url, Math.min(waitMs, RELOAD_MS_MAX))
   }
 
   addEventListener('error', onFailed, true)
